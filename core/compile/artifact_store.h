@@ -1,0 +1,67 @@
+// The cache directory: immutable files, one per artifact, safe for any number of processes.
+//
+// A file is the payload followed by a trailer (magic, format version, kind, key, payload length, SHA-256), so that a
+// .so can be mapped as it lies. It is written to a temporary name, fsynced and renamed; verified before every use;
+// bad bytes are a miss, and the file is removed. The least recently used entries go when the directory grows over its
+// bound (use is recorded in the file's mtime… by sequence, not by comparing with the wall clock of another machine).
+// A directory that is missing, full, read-only or writable by others never fails a request: the store then answers
+// with misses, logs one line, counts an error, and tries again later.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/support/digest.h"
+#include "core/support/status.h"
+
+namespace uop {
+
+enum class ArtifactKind : std::uint8_t { kKernel = 1, kPlan = 2 };
+
+struct ArtifactInfo {
+  ArtifactKind kind;
+  Digest key;
+  std::uint64_t bytes;  // of the file
+  std::int64_t last_used_ns;
+};
+
+struct ArtifactStoreStats {
+  std::uint64_t hits, misses, writes, evictions, bad_entries, errors, bytes, entries;
+};
+
+/// The outcome of `verify`: entries read, and the names of those that were bad (and were removed).
+struct VerifyReport {
+  std::uint64_t checked = 0;
+  std::vector<std::string> bad;
+};
+
+class ArtifactStore {
+ public:
+  /// Creates the directory (0700) where missing. Never fails: an unusable directory is reported by `problem()`.
+  static std::unique_ptr<ArtifactStore> open(const std::string& directory, std::uint64_t max_bytes);
+  virtual ~ArtifactStore() = default;
+
+  /// The verified payload, or nothing. Marks the entry as used.
+  virtual std::optional<std::string> read(ArtifactKind kind, const Digest& key) = 0;
+
+  /// A file descriptor (the caller closes it) of the verified file, for mapping, or nothing.
+  virtual std::optional<int> open_verified(ArtifactKind kind, const Digest& key) = 0;
+
+  /// Stores the payload; does nothing where the key is there. False where the directory could not take it.
+  virtual bool write(ArtifactKind kind, const Digest& key, std::string_view payload) = 0;
+
+  virtual std::vector<ArtifactInfo> list() = 0;
+  virtual VerifyReport verify() = 0;
+  /// Removes all entries; returns how many.
+  virtual StatusOr<std::uint64_t> clear() = 0;
+
+  virtual ArtifactStoreStats stats() const = 0;
+  virtual const std::string& directory() const = 0;
+  /// Why the directory is not in use now, or "".
+  virtual std::string problem() const = 0;
+};
+
+}  // namespace uop

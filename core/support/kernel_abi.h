@@ -1,0 +1,17 @@
+// The calling convention of a compiled kernel, shared by what renders, loads and runs it.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace uop {
+
+/// `buffers`: one address per parameter, in the order of the plan's refs. `variables`: one value per variable of the
+/// kernel. `begin..end`: the slice of the outermost parallel loop to run; a kernel without one ignores it.
+using KernelEntry = void (*)(void* const* buffers, const std::int64_t* variables, std::int64_t begin, std::int64_t end);
+
+/// The macro that stands for the entry point's name in rendered C; the compiler is told to replace it by a symbol
+/// that is unique to the kernel's digest (-DUOP_ENTRY=uop_k_<hex>), so that the C text holds no digest of itself.
+inline constexpr std::string_view kEntryMacro = "UOP_ENTRY";
+
+}  // namespace uop
