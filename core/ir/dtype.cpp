@@ -14,7 +14,9 @@ constexpr DTypeRow kRows[] = {
 
 }  // namespace
 
-std::span<const DTypeRow> dtype_rows() { return kRows; }
+std::span<const DTypeRow> dtype_rows() {
+  return kRows;
+}
 
 const DTypeRow& row(DType dtype) {
   const auto number = static_cast<std::size_t>(dtype);

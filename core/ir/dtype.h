@@ -20,8 +20,8 @@ enum class DTypeKind : std::uint8_t { kBool = 1, kSigned = 2, kUnsigned = 4, kFl
 /// A row of the table.
 struct DTypeRow {
   DType dtype;
-  std::string_view name;      // "f32"
-  std::int64_t bytes;         // size in memory
+  std::string_view name;  // "f32"
+  std::int64_t bytes;     // size in memory
   DTypeKind kind;
   std::string_view c_value;   // C type a value is computed in
   std::string_view c_memory;  // C type of an element of a buffer
@@ -36,14 +36,24 @@ const DTypeRow& row(DType dtype);
 std::optional<DType> dtype_of_number(std::uint32_t number);
 std::optional<DType> dtype_of_name(std::string_view name);
 
-inline std::string_view name(DType dtype) { return dtype == DType::kNone ? "none" : row(dtype).name; }
-inline std::int64_t byte_size(DType dtype) { return row(dtype).bytes; }
-inline bool is_float(DType dtype) { return row(dtype).kind == DTypeKind::kFloat; }
+inline std::string_view name(DType dtype) {
+  return dtype == DType::kNone ? "none" : row(dtype).name;
+}
+inline std::int64_t byte_size(DType dtype) {
+  return row(dtype).bytes;
+}
+inline bool is_float(DType dtype) {
+  return row(dtype).kind == DTypeKind::kFloat;
+}
 inline bool is_integer(DType dtype) {
   return row(dtype).kind == DTypeKind::kSigned || row(dtype).kind == DTypeKind::kUnsigned;
 }
-inline bool is_signed(DType dtype) { return row(dtype).kind == DTypeKind::kSigned; }
+inline bool is_signed(DType dtype) {
+  return row(dtype).kind == DTypeKind::kSigned;
+}
 /// f16 and bf16: 16 bits in memory, computed in f32 and rounded after each op.
-inline bool is_half(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
+inline bool is_half(DType dtype) {
+  return dtype == DType::kF16 || dtype == DType::kBF16;
+}
 
 }  // namespace uop

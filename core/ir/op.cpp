@@ -14,9 +14,13 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-std::span<const OpRow> op_rows() { return kRows; }
+std::span<const OpRow> op_rows() {
+  return kRows;
+}
 
-const OpRow& row(Op op) { return kRows[static_cast<std::size_t>(op)]; }
+const OpRow& row(Op op) {
+  return kRows[static_cast<std::size_t>(op)];
+}
 
 std::optional<Op> op_of_number(std::uint32_t number) {
   static const std::unordered_map<std::uint32_t, Op> by_number = [] {
@@ -38,10 +42,13 @@ std::optional<Op> op_of_name(std::string_view name) {
 bool accepts(Op op, DType dtype) {
   const std::string_view kinds = row(op).kinds;
   switch (row(dtype).kind) {
-    case DTypeKind::kBool: return kinds.find('B') != std::string_view::npos;
+    case DTypeKind::kBool:
+      return kinds.find('B') != std::string_view::npos;
     case DTypeKind::kSigned:
-    case DTypeKind::kUnsigned: return kinds.find('I') != std::string_view::npos;
-    case DTypeKind::kFloat: return kinds.find('F') != std::string_view::npos;
+    case DTypeKind::kUnsigned:
+      return kinds.find('I') != std::string_view::npos;
+    case DTypeKind::kFloat:
+      return kinds.find('F') != std::string_view::npos;
   }
   return false;
 }

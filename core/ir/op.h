@@ -36,10 +36,18 @@ struct OpRow {
 std::span<const OpRow> op_rows();
 
 const OpRow& row(Op op);
-inline std::string_view name(Op op) { return row(op).name; }
-inline OpClass op_class(Op op) { return row(op).cls; }
-inline bool is_alu(Op op) { return op_class(op) == OpClass::kAlu; }
-inline bool is_movement(Op op) { return op_class(op) == OpClass::kMovement; }
+inline std::string_view name(Op op) {
+  return row(op).name;
+}
+inline OpClass op_class(Op op) {
+  return row(op).cls;
+}
+inline bool is_alu(Op op) {
+  return op_class(op) == OpClass::kAlu;
+}
+inline bool is_movement(Op op) {
+  return op_class(op) == OpClass::kMovement;
+}
 
 /// The op of a wire number; nothing for 0 and unknown numbers.
 std::optional<Op> op_of_number(std::uint32_t number);

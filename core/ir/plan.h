@@ -29,13 +29,13 @@ struct KernelProgram {
 
 /// One launch, in schedule order.
 struct KernelLaunch {
-  std::string name;                     // "r_4_8": reduction or elementwise, then the output shape
-  std::uint32_t program;                // into Plan::programs
-  std::vector<BufferRef> refs;          // one per parameter, output last
-  std::vector<std::uint32_t> variables; // plan variables passed, in order
-  std::int64_t parallel;                // iterations of the outer parallel loop that may be split; 1: run as a whole
-  std::uint64_t flops;                  // one per element of every ALU op, one per reduced element
-  std::uint64_t bytes;                  // of all buffers it touches, each once
+  std::string name;                      // "r_4_8": reduction or elementwise, then the output shape
+  std::uint32_t program;                 // into Plan::programs
+  std::vector<BufferRef> refs;           // one per parameter, output last
+  std::vector<std::uint32_t> variables;  // plan variables passed, in order
+  std::int64_t parallel;                 // iterations of the outer parallel loop that may be split; 1: run as a whole
+  std::uint64_t flops;                   // one per element of every ALU op, one per reduced element
+  std::uint64_t bytes;                   // of all buffers it touches, each once
   bool operator==(const KernelLaunch&) const = default;
 };
 

@@ -110,14 +110,30 @@ struct RootedGraph {
   std::vector<UOp> roots;
 };
 
-inline Op UOp::op() const { return node_->op; }
-inline DType UOp::dtype() const { return node_->dtype; }
-inline const Shape& UOp::shape() const { return node_->shape; }
-inline const Arg& UOp::arg() const { return node_->arg; }
-inline std::span<const UOp> UOp::src() const { return node_->src; }
-inline std::int64_t UOp::numel() const { return node_->numel; }
-inline std::uint32_t UOp::id() const { return node_->id; }
-inline Graph& UOp::graph() const { return *node_->graph; }
+inline Op UOp::op() const {
+  return node_->op;
+}
+inline DType UOp::dtype() const {
+  return node_->dtype;
+}
+inline const Shape& UOp::shape() const {
+  return node_->shape;
+}
+inline const Arg& UOp::arg() const {
+  return node_->arg;
+}
+inline std::span<const UOp> UOp::src() const {
+  return node_->src;
+}
+inline std::int64_t UOp::numel() const {
+  return node_->numel;
+}
+inline std::uint32_t UOp::id() const {
+  return node_->id;
+}
+inline Graph& UOp::graph() const {
+  return *node_->graph;
+}
 
 struct UOpHash {
   std::size_t operator()(UOp u) const noexcept { return std::hash<const Node*>()(u.node()); }
