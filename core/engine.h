@@ -26,11 +26,12 @@ struct CompiledPlan;
 using CompiledPlanPtr = std::shared_ptr<const CompiledPlan>;
 
 struct CompiledPlan {
-  Digest id;                 // the structure key: what a client may execute by
+  Digest id;  // the structure key: what a client may execute by
   CompileOptions options;
-  std::string structure;     // canonical bytes of the graph; compared in full on a hit
+  std::string structure;  // canonical bytes of the graph; compared in full on a hit
   Plan plan;
-  std::vector<Digest> kernel_keys;  // one per Plan::programs
+  std::vector<Digest> kernel_keys;             // one per Plan::programs
+  std::shared_ptr<class PlanKernels> kernels;  // its kernels, for as long as the library keeps them loaded
 };
 
 /// Where a plan was found.
@@ -48,7 +49,7 @@ struct Compilation {
   CompiledPlanPtr plan;
   Binding binding;
   PlanOrigin origin;
-  std::string why;  // on a miss: the nearest cached structure and the first difference
+  std::string why;                           // on a miss: the nearest cached structure and the first difference
   std::chrono::nanoseconds schedule_time{};  // key, look-up, and planning and compiling on a miss
   std::uint32_t kernels_compiled = 0;        // compiler runs this call caused
 };
@@ -70,8 +71,8 @@ struct Explanation {
 
 /// What an engine reports as it happens; called from any thread, must not block.
 struct EngineEvents {
-  std::function<void(std::chrono::nanoseconds, bool ok)> compiled = nullptr;                     // a compiler run
-  std::function<void(const KernelLaunch&, std::chrono::nanoseconds)> kernel_ran = nullptr;       // a kernel run
+  std::function<void(std::chrono::nanoseconds, bool ok)> compiled = nullptr;                // a compiler run
+  std::function<void(const KernelLaunch&, std::chrono::nanoseconds)> kernel_ran = nullptr;  // a kernel run
 };
 
 struct EngineStats {

@@ -69,12 +69,12 @@ struct VariableSpec {
 };
 
 struct Plan {
-  std::vector<TensorSpec> inputs;
-  std::vector<VariableSpec> variables;
-  std::vector<KernelProgram> programs;
-  std::vector<KernelLaunch> kernels;
-  std::vector<TempSpec> temps;
-  std::vector<OutputSpec> outputs;
+  std::vector<TensorSpec> inputs = {};
+  std::vector<VariableSpec> variables = {};
+  std::vector<KernelProgram> programs = {};
+  std::vector<KernelLaunch> kernels = {};
+  std::vector<TempSpec> temps = {};
+  std::vector<OutputSpec> outputs = {};
   std::uint64_t scratch_bytes = 0;  // of all temporaries after those with disjoint lifetimes share storage
   bool strict = false;              // how the programs are compiled: numerics=strict
   bool operator==(const Plan&) const = default;

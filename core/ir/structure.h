@@ -2,14 +2,12 @@
 // function others call is `structure_bytes`.
 //
 // Format (version 1). An integer is a LEB128 varint; a signed one is zigzagged first.
-//   version byte 1
+//   version byte
 //   number of nodes, then each node in canonical order (traverse.h):
-//     op         wire number; 0 is followed by nothing and never valid: only graphs of the wire have a structure
-//     sources    their number, then for each the distance to it: (own position - its position), at least 1
-//     argument   dtype number, reduce op's wire number (0: none), zigzag value, number of ints, zigzag ints
-//                the value of a BUFFER and of a VARIABLE is its slot and written as the rank of its first appearance
+//     wire number of the op; number of sources, and for each how far back it is (own position - its position, >= 1);
+//     then the fields that the op takes (argument.h): dtype number; value; wire number of the reduce op (0: none);
+//     number of ints, and the ints. The slot of a BUFFER or VARIABLE is left out: its position says which one it is.
 //   number of roots, then their positions
-// A slot's rank keeps apart "the same buffer twice" (one node) from "two buffers" (two nodes); its number is dropped.
 #pragma once
 
 #include <cstddef>

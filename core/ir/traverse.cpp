@@ -1,10 +1,11 @@
 #include "core/ir/traverse.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace uop {
 
-std::vector<UOp> toposort(std::span<const UOp> roots, const std::function<bool(UOp)>& stop) {
+std::vector<UOp> toposort(std::span<const UOp> roots) {
   std::vector<UOp> order;
   if (roots.empty()) return order;
   enum : char { kUnseen, kOpen, kDone };
@@ -15,9 +16,8 @@ std::vector<UOp> toposort(std::span<const UOp> roots, const std::function<bool(U
     char& s = state[u.id()];
     if (s == kUnseen) {
       s = kOpen;
-      if (!stop || !stop(u))
-        for (auto it = u.src().rbegin(); it != u.src().rend(); ++it)
-          if (state[it->id()] == kUnseen) stack.push_back(*it);
+      for (auto it = u.src().rbegin(); it != u.src().rend(); ++it)
+        if (state[it->id()] == kUnseen) stack.push_back(*it);
       continue;
     }
     stack.pop_back();
@@ -45,15 +45,24 @@ std::vector<UOp> rebuild(std::span<const UOp> roots, Graph& target, const std::f
   return result;
 }
 
-UOp copy_until(UOp root, Graph& target, const std::unordered_map<UOp, UOp, UOpHash>& leaves) {
-  const auto is_leaf = [&](UOp u) { return leaves.contains(u); };
+UOp copy_until(UOp root, Graph& target, const std::function<UOp(UOp)>& leaf) {
+  // Keyed by node, not by a vector over all ids: a schedule copies many small parts of one big graph.
   std::unordered_map<UOp, UOp, UOpHash> made;
-  for (const UOp u : toposort({&root, 1}, is_leaf)) {
-    if (const auto leaf = leaves.find(u); leaf != leaves.end()) {
-      made[u] = leaf->second;
+  std::vector<UOp> stack{root};
+  while (!stack.empty()) {
+    const UOp u = stack.back();
+    const auto [at, first_visit] = made.try_emplace(u, UOp());
+    if (first_visit) {
+      at->second = leaf(u);
+      if (!at->second)
+        for (auto it = u.src().rbegin(); it != u.src().rend(); ++it)
+          if (!made.contains(*it)) stack.push_back(*it);
       continue;
     }
+    stack.pop_back();
+    if (at->second) continue;
     std::vector<UOp> src;
+    src.reserve(u.src().size());
     for (const UOp s : u.src()) src.push_back(made.at(s));
     made[u] = target.make(u.op(), std::move(src), u.arg());
   }

@@ -1,0 +1,315 @@
+#include "core/engine.h"
+
+#include <atomic>
+#include <unordered_map>
+
+#include "core/compile/single_flight.h"
+#include "core/compiler.h"
+#include "core/ir/structure.h"
+#include "core/ir/traverse.h"
+#include "core/plan_cache.h"
+#include "core/schedule/split_kernels.h"
+#include "core/wire/stored_plan.h"
+
+namespace uop {
+
+/// The kernels of a plan, held weakly: the library decides how many stay loaded, and a run loads again what went.
+class PlanKernels {
+ public:
+  explicit PlanKernels(std::size_t count) : loaded_(count) {}
+
+  LoadedKernelPtr get(std::size_t i) const {
+    const std::lock_guard lock(mutex_);
+    return loaded_[i].lock();
+  }
+  void set(std::size_t i, const LoadedKernelPtr& kernel) {
+    const std::lock_guard lock(mutex_);
+    loaded_[i] = kernel;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::weak_ptr<const LoadedKernel>> loaded_;
+};
+
+namespace {
+
+/// Part of every structure key; changes whenever equal structures may give other plans than before.
+constexpr std::string_view kPlanEpoch = "uopd " UOPD_VERSION " plan 1";
+
+std::chrono::nanoseconds since(Clock::time_point start) {
+  return Clock::now() - start;
+}
+
+/// A caller's graph without its duplicate roots.
+struct Request {
+  std::vector<UOp> roots;
+  Binding binding;
+  std::string structure;
+  Digest id;
+};
+
+Request request_of(const RootedGraph& graph, const CompileOptions& options) {
+  check(!graph.roots.empty(), "a graph without roots");
+  Request r;
+  std::unordered_map<UOp, std::uint32_t, UOpHash> position;
+  for (const UOp root : graph.roots) {
+    const auto [at, is_new] = position.emplace(root, static_cast<std::uint32_t>(r.roots.size()));
+    if (is_new) r.roots.push_back(root);
+    r.binding.roots.push_back(at->second);
+  }
+  for (const UOp u : nodes_of(Op::kBuffer, r.roots)) r.binding.inputs.push_back(u.arg().value);
+  for (const UOp u : nodes_of(Op::kVariable, r.roots)) r.binding.variables.push_back(u.arg().value);
+  r.structure = structure_bytes(r.roots);
+  r.id = digest_of({kPlanEpoch, key_text(options), r.structure});
+  return r;
+}
+
+/// `work()`, with broken invariants and lack of memory as a Status.
+template <class Work>
+auto guarded(const Work& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const BrokenInvariant& e) {
+    return error(StatusCode::kInternal, "a fault of uopd, please report it: {}", e.what());
+  } catch (const std::bad_alloc&) {
+    return error(StatusCode::kResourceExhausted, "out of memory; send a smaller graph or free buffers");
+  }
+}
+
+class LocalEngine final : public Engine {
+ public:
+  LocalEngine(const EngineOptions& options, EngineEvents events, std::unique_ptr<KernelLibrary> library)
+      : events_(std::move(events)),
+        library_(std::move(library)),
+        pool_(BufferPool::create(static_cast<std::uint64_t>(options.pool_bytes))),
+        threads_(ComputePool::create(static_cast<int>(options.threads))),
+        plans_(static_cast<std::uint64_t>(options.plan_cache_bytes)) {}
+
+  StatusOr<Compilation> compile(const RootedGraph& graph, const CompileOptions& options,
+                                const Cancel& cancel) override {
+    return guarded([&] { return compile_guarded(graph, options, cancel); });
+  }
+
+  StatusOr<CompiledPlanPtr> find(const Digest& id) override {
+    return guarded([&]() -> StatusOr<CompiledPlanPtr> {
+      if (CompiledPlanPtr plan = plans_.find(id)) {
+        plan_memory_hits_++;
+        return plan;
+      }
+      if (CompiledPlanPtr plan = stored(id, nullptr)) {
+        plan_store_hits_++;
+        plans_.insert(plan);
+        return plan;
+      }
+      return not_found("plan {} is not known (any more); send the graph", id.hex());
+    });
+  }
+
+  StatusOr<RunResult> run(const CompiledPlanPtr& plan, std::span<const BufferPtr> inputs,
+                          std::span<const std::int64_t> variables, const ExecuteOptions& options,
+                          const Cancel& cancel) override {
+    return guarded([&] { return run_guarded(*plan, inputs, variables, options, cancel); });
+  }
+
+  StatusOr<Explanation> explain(const RootedGraph& graph, const CompileOptions& options,
+                                const Cancel& cancel) override {
+    return guarded([&] { return explain_guarded(graph, options, cancel); });
+  }
+
+  StatusOr<Explanation> explain(const CompiledPlanPtr& plan, const Cancel& cancel) override {
+    return guarded([&]() -> StatusOr<Explanation> {
+      const StatusOr<RootedGraph> graph = graph_of_structure(plan->structure);
+      if (!graph.ok()) return graph.status();
+      return explain_guarded(*graph, plan->options, cancel);
+    });
+  }
+
+  BufferPool& pool() override { return *pool_; }
+  KernelLibrary& kernels() override { return *library_; }
+  int threads() const override { return threads_->threads(); }
+
+  EngineStats stats() const override {
+    return {.plan_memory_hits = plan_memory_hits_,
+            .plan_store_hits = plan_store_hits_,
+            .plan_misses = plan_misses_,
+            .plan_evictions = plans_.evictions(),
+            .plan_bytes = plans_.bytes(),
+            .plans = plans_.count(),
+            .runs = runs_,
+            .kernels = library_->stats(),
+            .store = library_->store().stats(),
+            .pool = pool_->stats()};
+  }
+
+ private:
+  /// A plan, how it was found, and the compiler runs that this took.
+  struct Built {
+    CompiledPlanPtr plan;
+    PlanOrigin origin = PlanOrigin::kMemory;
+    std::string why = {};
+    std::uint32_t kernels_compiled = 0;
+  };
+
+  StatusOr<Compilation> compile_guarded(const RootedGraph& graph, const CompileOptions& options, const Cancel& cancel) {
+    const Clock::time_point start = Clock::now();
+    Request request = request_of(graph, options);
+    StatusOr<Built> built = find_or_build(request, options, cancel);
+    if (!built.ok()) return built.status();
+    return Compilation{built->plan,  std::move(request.binding), built->origin, std::move(built->why),
+                       since(start), built->kernels_compiled};
+  }
+
+  StatusOr<Built> find_or_build(const Request& request, const CompileOptions& options, const Cancel& cancel) {
+    if (CompiledPlanPtr plan = plans_.find(request.id); plan && plan->structure == request.structure) {
+      plan_memory_hits_++;
+      return Built{std::move(plan)};
+    }
+    bool joined = false;
+    StatusOr<Built> built = builds_.run(request.id, cancel, joined, [&] { return build(request, options, cancel); });
+    if (built.ok() && joined) {  // what another caller just built is in memory for this one
+      plan_memory_hits_++;
+      return Built{built->plan};
+    }
+    return built;
+  }
+
+  StatusOr<Built> build(const Request& request, const CompileOptions& options, const Cancel& cancel) {
+    Built built;
+    if (CompiledPlanPtr plan = plans_.find(request.id)) {  // landed between the look-up and this call
+      plan_memory_hits_++;
+      built.plan = std::move(plan);
+      return built;
+    }
+    built.plan = stored(request.id, &request.structure);
+    built.origin = built.plan ? PlanOrigin::kStore : PlanOrigin::kCompiled;
+    if (!built.plan) {
+      built.why = plans_.explain_miss(request.structure, options);
+      StatusOr<Plan> plan = compile_plan(request.roots, options);
+      if (!plan.ok()) return plan.status();
+      built.plan = compiled_plan(request.id, options, request.structure, *std::move(plan));
+    }
+    StatusOr<std::uint32_t> compiled = load_kernels(*built.plan, cancel);
+    if (!compiled.ok()) return compiled.status();
+    built.kernels_compiled = *compiled;
+    if (built.origin == PlanOrigin::kCompiled) {
+      plan_misses_++;
+      write(*built.plan);
+    } else {
+      plan_store_hits_++;
+    }
+    plans_.insert(built.plan);
+    return built;
+  }
+
+  CompiledPlanPtr compiled_plan(const Digest& id, const CompileOptions& options, std::string structure, Plan plan) {
+    auto compiled = std::make_shared<CompiledPlan>();
+    for (const KernelProgram& p : plan.programs)
+      compiled->kernel_keys.push_back(library_->key({p.source, plan.strict}));
+    compiled->kernels = std::make_shared<PlanKernels>(plan.programs.size());
+    compiled->id = id;
+    compiled->options = options;
+    compiled->structure = std::move(structure);
+    compiled->plan = std::move(plan);
+    return compiled;
+  }
+
+  /// The plan from the store, or null. Its kernel keys are made again: the compiler may be another one now.
+  CompiledPlanPtr stored(const Digest& id, const std::string* structure) {
+    const std::optional<std::string> bytes = library_->store().read(ArtifactKind::kPlan, id);
+    if (!bytes) return nullptr;
+    StatusOr<StoredPlanData> data = parse_stored_plan(*bytes);
+    if (!data.ok() || digest_of({kPlanEpoch, key_text(data->options), data->structure}) != id) return nullptr;
+    if (structure != nullptr && data->structure != *structure) return nullptr;
+    return compiled_plan(id, data->options, std::move(data->structure), std::move(data->plan));
+  }
+
+  void write(const CompiledPlan& compiled) {
+    library_->store().write(
+        ArtifactKind::kPlan, compiled.id,
+        serialize_stored_plan({compiled.structure, compiled.options, compiled.plan, compiled.kernel_keys}));
+  }
+
+  /// Loads all kernels of a plan; returns how many had to be compiled.
+  StatusOr<std::uint32_t> load_kernels(const CompiledPlan& compiled, const Cancel& cancel) {
+    std::vector<KernelSource> sources;
+    for (const KernelProgram& p : compiled.plan.programs) sources.push_back({p.source, compiled.plan.strict});
+    StatusOr<std::vector<KernelLoad>> loads = library_->load_all(sources, cancel);
+    if (!loads.ok()) return loads.status();
+    std::uint32_t built = 0;
+    for (std::size_t i = 0; i < loads->size(); i++) {
+      compiled.kernels->set(i, (*loads)[i].kernel);
+      built += (*loads)[i].origin == KernelOrigin::kCompiler ? 1 : 0;
+    }
+    return built;
+  }
+
+  StatusOr<RunResult> run_guarded(const CompiledPlan& compiled, std::span<const BufferPtr> inputs,
+                                  std::span<const std::int64_t> variables, const ExecuteOptions& options,
+                                  const Cancel& cancel) {
+    const Plan& plan = compiled.plan;
+    std::vector<LoadedKernelPtr> kernels(plan.programs.size());  // keeps them mapped during the run
+    std::vector<KernelEntry> entries(plan.programs.size());
+    for (std::size_t i = 0; i < kernels.size(); i++) {
+      kernels[i] = compiled.kernels->get(i);
+      if (!kernels[i]) {
+        StatusOr<KernelLoad> load = library_->load({plan.programs[i].source, plan.strict}, cancel);
+        if (!load.ok()) return load.status();
+        kernels[i] = load->kernel;
+        compiled.kernels->set(i, kernels[i]);
+      }
+      entries[i] = kernels[i]->entry();
+    }
+    const Clock::time_point start = Clock::now();
+    StatusOr<Execution> execution = execute(plan, entries, inputs, variables, options, *pool_, *threads_, cancel);
+    if (!execution.ok()) return execution.status();
+    const std::chrono::nanoseconds run_time = since(start);
+    runs_++;
+    if (events_.kernel_ran)
+      for (std::size_t k = 0; k < plan.kernels.size(); k++)
+        events_.kernel_ran(plan.kernels[k], execution->timings[k].run);
+    return RunResult{*std::move(execution), run_time};
+  }
+
+  StatusOr<Explanation> explain_guarded(const RootedGraph& graph, const CompileOptions& options, const Cancel& cancel) {
+    StatusOr<Compilation> compilation = compile_guarded(graph, options, cancel);
+    if (!compilation.ok()) return compilation.status();
+    Explanation explanation{*std::move(compilation), {}};
+    const Request request = request_of(graph, options);
+    const StatusOr<Plan> plan = compile_plan(request.roots, options, [&](std::string_view pass, const auto& text) {
+      explanation.stages.push_back({std::string(pass), text()});
+    });
+    if (!plan.ok()) return plan.status();
+    return explanation;
+  }
+
+  const EngineEvents events_;
+  const std::unique_ptr<KernelLibrary> library_;
+  const std::unique_ptr<BufferPool> pool_;
+  const std::unique_ptr<ComputePool> threads_;
+  PlanCache plans_;
+  SingleFlight<Built> builds_;
+  std::atomic<std::uint64_t> plan_memory_hits_ = 0;
+  std::atomic<std::uint64_t> plan_store_hits_ = 0;
+  std::atomic<std::uint64_t> plan_misses_ = 0;
+  std::atomic<std::uint64_t> runs_ = 0;
+};
+
+}  // namespace
+
+std::string_view name(PlanOrigin origin) {
+  switch (origin) {
+    case PlanOrigin::kMemory: return "memory";
+    case PlanOrigin::kStore: return "store";
+    case PlanOrigin::kCompiled: return "compiled";
+  }
+  return "?";
+}
+
+StatusOr<std::unique_ptr<Engine>> Engine::create(const EngineOptions& options, EngineEvents events) {
+  StatusOr<std::unique_ptr<KernelLibrary>> library = KernelLibrary::create(options, events.compiled);
+  if (!library.ok()) return library.status();
+  return std::make_unique<LocalEngine>(options, std::move(events), *std::move(library));
+}
+
+}  // namespace uop

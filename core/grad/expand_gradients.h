@@ -1,0 +1,20 @@
+// GRADIENT nodes become the graphs that compute them.
+//
+// Requires: a well-formed graph. Ensures: no GRADIENT; what forward and backward passes share is the same node, so it
+// is computed once. A wrt that the loss does not depend on gets zeros. DETACH stops a gradient, and so do integers,
+// comparisons and the index of a GATHER. Why here: first, so that everything downstream sees one plain graph, and a
+// plan hit pays nothing for it.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/ir/uop.h"
+
+namespace uop {
+
+/// Errors: INVALID_ARGUMENT for an op on the way from the loss that has no derivative (BITCAST of a float, REDUCE by
+/// MUL), naming it and the remedy.
+StatusOr<std::vector<UOp>> expand_gradients(std::span<const UOp> roots);
+
+}  // namespace uop

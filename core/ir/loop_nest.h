@@ -1,0 +1,31 @@
+// A kernel as a list of statements: what linearize makes and the renderer writes down.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/ir/uop.h"
+
+namespace uop {
+
+enum class StatementKind : std::uint8_t {
+  kLoop,         // RANGE: opens a loop
+  kEnd,          // closes the loop opened last
+  kLet,          // any value: computed once here, under a name
+  kAccumulator,  // ACCUMULATE: declares its accumulator, set to the identity
+  kUpdate,       // ACCUMULATE: folds its value into the accumulator
+  kStore,        // STORE
+};
+
+struct Statement {
+  StatementKind kind;
+  UOp node;
+};
+
+/// Every value that a statement uses and that is not itself a kLet or ACCUMULATE is written out in place.
+struct LoopNest {
+  std::vector<Statement> statements;
+  UOp parallel;  // the RANGE of the outermost loop, which may be run in slices; no node where there is none
+};
+
+}  // namespace uop

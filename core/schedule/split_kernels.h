@@ -1,0 +1,40 @@
+// Cuts a graph into kernels at its materialization points: roots, STAGE, REDUCE (unless fuse_reduce) and SCATTER.
+//
+// Requires: no GRADIENT, no DETACH. Ensures: each kernel body reads only BUFFERs, numbered 0, 1, … in
+// canonical order, so that kernels that do the same to different buffers have equal bodies; kernels stand in an order
+// in which producers come before consumers. A root that already is a contiguous buffer costs nothing: its output is an
+// alias of that input. A value of no elements costs no kernel. Why here: all that decides where to cut is done.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/ir/plan.h"
+#include "core/ir/uop.h"
+
+namespace uop {
+
+/// One kernel before lowering.
+struct KernelBody {
+  RootedGraph body;                      // one root
+  std::vector<BufferRef> refs;           // what BUFFER slot i of the body is; last: the output
+  std::vector<std::uint32_t> variables;  // what VARIABLE slot i of the body is, into Schedule::variables
+  std::string name;
+  std::uint64_t flops;
+};
+
+struct Schedule {
+  std::vector<TensorSpec> inputs;
+  std::vector<VariableSpec> variables;
+  std::vector<KernelBody> kernels;
+  std::vector<TensorSpec> temps;
+  std::vector<OutputSpec> outputs;  // one per root
+};
+
+Schedule split_kernels(std::span<const UOp> inputs, std::span<const UOp> variables, std::span<const UOp> roots,
+                       bool fuse_reduce);
+
+/// The BUFFERs, or VARIABLEs, of a graph in canonical order: how a plan numbers them.
+std::vector<UOp> nodes_of(Op op, std::span<const UOp> roots);
+
+}  // namespace uop
