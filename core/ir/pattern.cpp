@@ -74,7 +74,7 @@ class PatternParser {
 
 bool is_number(UOp u, double number) {
   return u.op() == Op::kConst &&
-         scalar_of(u.dtype(), number) == Scalar{u.dtype(), std::bit_cast<std::uint64_t>(u.arg().value)};
+         number_in(u.dtype(), number) == Scalar{u.dtype(), std::bit_cast<std::uint64_t>(u.arg().value)};
 }
 
 bool matches(const Pattern& p, UOp u, Bindings& bindings) {
@@ -103,7 +103,7 @@ UOp built(const Pattern& p, Graph& g, DType dtype, const Bindings& bindings, con
   switch (p.kind) {
     case Pattern::Kind::kAny:
     case Pattern::Kind::kConst: return bindings[p.binding];
-    case Pattern::Kind::kNumber: return constant(g, dtype, p.number);
+    case Pattern::Kind::kNumber: return constant(g, number_in(dtype, p.number));
     case Pattern::Kind::kOp: break;
   }
   std::vector<UOp> operands;
@@ -118,13 +118,23 @@ Rule parse_rule(std::string_view kinds, std::string_view pattern, std::string_vi
           PatternParser(replacement).whole()};
 }
 
+Scalar number_in(DType dtype, double number) {
+  return is_float(dtype) ? scalar_of(dtype, number) : scalar_of(dtype, static_cast<std::int64_t>(number));
+}
+
 bool has_kind(std::string_view kinds, DType dtype) {
-  const char kind = dtype == DType::kBool ? 'B' : is_float(dtype) ? 'F' : 'I';
-  return kinds.find(kind) != std::string_view::npos;
+  const auto has = [&](char kind) { return kinds.find(kind) != std::string_view::npos; };
+  switch (row(dtype).kind) {
+    case DTypeKind::kBool: return has('B');
+    case DTypeKind::kSigned: return has('I') || has('S');
+    case DTypeKind::kUnsigned: return has('I');
+    case DTypeKind::kFloat: return has('F');
+  }
+  return false;
 }
 
 UOp apply_rule(const Rule& rule, UOp u, const std::function<UOp(Op, std::vector<UOp>)>& make) {
-  if (u.op() != rule.pattern.op || !has_kind(rule.kinds, u.src(0).dtype())) return UOp();
+  if (u.op() != rule.pattern.op || !has_kind(rule.kinds, u.src().back().dtype())) return UOp();
   Bindings bindings;
   if (!matches(rule.pattern, u, bindings)) return UOp();
   return built(rule.replacement, u.graph(), u.dtype(), bindings, make);

@@ -30,13 +30,16 @@ using Bindings = std::array<UOp, 5>;
 
 struct Rule {
   std::string text;   // "ADD x 0 -> x", for messages
-  std::string kinds;  // of "BIF": the dtypes of the pattern's first operand for which the rule holds
+  std::string kinds;  // of "BISF": the dtypes of the pattern's last operand for which the rule holds
   Pattern pattern;
   Pattern replacement;
 };
 
 /// Throws BrokenInvariant for text that is no rule: rules are part of the program.
 Rule parse_rule(std::string_view kinds, std::string_view pattern, std::string_view replacement);
+
+/// What a number of a rule is in `dtype`: -1 is all bits set in an unsigned type; -0.0 is kept in a float.
+Scalar number_in(DType dtype, double number);
 
 /// True where a rule for `kinds` holds for operands of `dtype`.
 bool has_kind(std::string_view kinds, DType dtype);

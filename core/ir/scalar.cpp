@@ -132,10 +132,8 @@ std::optional<Scalar> apply(Op op, DType result, T a, T b) {
       if constexpr (kIsInteger<T>) return give(shifted_right(a, b));
       break;
     // NaN if one is NaN; of equal values (so of zeros) the second. The C that is rendered has this very condition.
-    case Op::kMax:
-      return give(a > b || a != a ? a : b);
-    case Op::kMin:
-      return give(a < b || a != a ? a : b);
+    case Op::kMax: return give(a > b || a != a ? a : b);
+    case Op::kMin: return give(a < b || a != a ? a : b);
     case Op::kAnd:
       if constexpr (!kIsFloat<T>) return give(static_cast<T>(a & b));
       break;
@@ -145,18 +143,13 @@ std::optional<Scalar> apply(Op op, DType result, T a, T b) {
     case Op::kXor:
       if constexpr (!kIsFloat<T>) return give(static_cast<T>(a ^ b));
       break;
-    case Op::kCmpLt:
-      return give(a < b);
-    case Op::kCmpLe:
-      return give(a <= b);
-    case Op::kCmpEq:
-      return give(a == b);
-    case Op::kCmpNe:
-      return give(a != b);
+    case Op::kCmpLt: return give(a < b);
+    case Op::kCmpLe: return give(a <= b);
+    case Op::kCmpEq: return give(a == b);
+    case Op::kCmpNe: return give(a != b);
     case Op::kExp2:
     case Op::kLog2:
-    case Op::kSin:
-      return std::nullopt;
+    case Op::kSin: return std::nullopt;
     case Op::kCast:
     case Op::kBitcast:
     case Op::kWhere:  // not computed in the type of their first operand: see evaluate
@@ -181,8 +174,7 @@ std::optional<Scalar> apply(Op op, DType result, T a, T b) {
     case Op::kLoad:
     case Op::kAccumulate:
     case Op::kStore:
-    case Op::kSink:
-      break;
+    case Op::kSink: break;
   }
   throw BrokenInvariant(fmt::format("{} of {} operands has no scalar meaning", name(op), name(result)));
 }
@@ -192,14 +184,10 @@ std::optional<Scalar> apply(Op op, DType result, T a, T b) {
 std::optional<Scalar> evaluate(Op op, DType result, std::span<const Scalar> operands) {
   check(std::ssize(operands) == row(op).arity, "an op is evaluated with its number of operands");
   switch (op) {
-    case Op::kCast:
-      return cast(result, operands[0]);
-    case Op::kBitcast:
-      return Scalar{result, result == DType::kBool ? operands[0].bits != 0 : operands[0].bits};
-    case Op::kWhere:
-      return operands[0].bits != 0 ? operands[1] : operands[2];
-    default:
-      break;
+    case Op::kCast: return cast(result, operands[0]);
+    case Op::kBitcast: return Scalar{result, result == DType::kBool ? operands[0].bits != 0 : operands[0].bits};
+    case Op::kWhere: return operands[0].bits != 0 ? operands[1] : operands[2];
+    default: break;
   }
   const Scalar first = operands[0];
   const Scalar second = operands.size() > 1 ? operands[1] : Scalar{first.dtype, 0};

@@ -18,32 +18,20 @@ namespace uop {
 template <class F>
 auto visit_type(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::kBool:
-      return f(bool{});
-    case DType::kI8:
-      return f(std::int8_t{});
-    case DType::kI16:
-      return f(std::int16_t{});
-    case DType::kI32:
-      return f(std::int32_t{});
-    case DType::kI64:
-      return f(std::int64_t{});
-    case DType::kU8:
-      return f(std::uint8_t{});
-    case DType::kU16:
-      return f(std::uint16_t{});
-    case DType::kU32:
-      return f(std::uint32_t{});
-    case DType::kU64:
-      return f(std::uint64_t{});
+    case DType::kBool: return f(bool{});
+    case DType::kI8: return f(std::int8_t{});
+    case DType::kI16: return f(std::int16_t{});
+    case DType::kI32: return f(std::int32_t{});
+    case DType::kI64: return f(std::int64_t{});
+    case DType::kU8: return f(std::uint8_t{});
+    case DType::kU16: return f(std::uint16_t{});
+    case DType::kU32: return f(std::uint32_t{});
+    case DType::kU64: return f(std::uint64_t{});
     case DType::kF16:
     case DType::kBF16:
-    case DType::kF32:
-      return f(float{});
-    case DType::kF64:
-      return f(double{});
-    case DType::kNone:
-      break;
+    case DType::kF32: return f(float{});
+    case DType::kF64: return f(double{});
+    case DType::kNone: break;
   }
   throw BrokenInvariant("a scalar has no dtype");
 }

@@ -93,8 +93,7 @@ std::optional<Scalar> scalar_of_text(DType dtype, std::string_view text) {
       if (!value || scalar_of(dtype, *value).bits != *value) return std::nullopt;
       return scalar_of(dtype, *value);
     }
-    case DTypeKind::kFloat:
-      break;
+    case DTypeKind::kFloat: break;
   }
   // Read in the dtype itself where there is a reader: by way of f64 a value next to a tie would be rounded twice.
   if (dtype == DType::kF64) {

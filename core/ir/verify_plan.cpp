@@ -76,10 +76,8 @@ class Writes {
  private:
   bool exists(BufferRef ref) const {
     switch (ref.kind) {
-      case BufferRef::Kind::kIn:
-        return ref.index < plan_.inputs.size();
-      case BufferRef::Kind::kTmp:
-        return ref.index < plan_.temps.size();
+      case BufferRef::Kind::kIn: return ref.index < plan_.inputs.size();
+      case BufferRef::Kind::kTmp: return ref.index < plan_.temps.size();
       case BufferRef::Kind::kOut:
         return ref.index < plan_.outputs.size() && plan_.outputs[ref.index].alias_of_input < 0;
     }

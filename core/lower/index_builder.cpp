@@ -215,10 +215,9 @@ UOp IndexBuilder::mod(UOp a, std::int64_t divisor) {
   std::int64_t common = divisor;
   const Sum sum = sum_of(a);
   for (const Term& t : sum.terms) {
-    const std::int64_t factor = t.factor % divisor;
-    if (factor == 0) continue;
-    rest.terms.push_back({t.value, factor});
-    common = std::gcd(common, factor);
+    if (t.factor % divisor == 0) continue;
+    rest.terms.push_back(t);  // not reduced by the divisor: merge_quotients must find the same sum in `div`
+    common = std::gcd(common, t.factor);
   }
   rest.constant = ((sum.constant % divisor) + divisor) % divisor;
   sort_terms(rest);
@@ -272,14 +271,10 @@ Bounds IndexBuilder::bounds_of(const Sum& sum) {
 Bounds IndexBuilder::compute_bounds(UOp a) const {
   const auto known = [&](UOp u) { return *bounds_[u.id()]; };
   switch (a.op()) {
-    case Op::kConst:
-      return {a.arg().value, a.arg().value};
-    case Op::kRange:
-      return {0, a.arg().ints[0] - 1};
-    case Op::kVariable:
-      return {a.arg().ints[0], a.arg().ints[1]};
-    case Op::kAdd:
-      return plus(known(a.src(0)), known(a.src(1)));
+    case Op::kConst: return {a.arg().value, a.arg().value};
+    case Op::kRange: return {0, a.arg().ints[0] - 1};
+    case Op::kVariable: return {a.arg().ints[0], a.arg().ints[1]};
+    case Op::kAdd: return plus(known(a.src(0)), known(a.src(1)));
     case Op::kMul:
       return is_number(a.src(1)) ? times(known(a.src(0)), a.src(1).arg().value) : Bounds{kLowest, kHighest};
     case Op::kDiv: {
@@ -293,10 +288,8 @@ Bounds IndexBuilder::compute_bounds(UOp a) const {
       const Bounds b = known(a.src(0));
       return {b.low < 0 ? -last : 0, b.high >= 0 ? std::min(b.high, last) : 0};
     }
-    case Op::kCast:
-      return dtype_bounds(a.src(0).dtype());
-    default:
-      return {kLowest, kHighest};
+    case Op::kCast: return dtype_bounds(a.src(0).dtype());
+    default: return {kLowest, kHighest};
   }
 }
 

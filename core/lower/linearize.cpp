@@ -128,8 +128,9 @@ class Linearizer {
 
   void place_values() {
     for (const UOp u : order_) {
+      if (u.op() == Op::kSink) continue;
       info(u).scope = innermost(info(u).depends);
-      if (!is_trivial(u) && u.op() != Op::kStore && u.op() != Op::kSink) scopes_[info(u).scope].values.push_back(u);
+      if (!is_trivial(u) && u.op() != Op::kStore) scopes_[info(u).scope].values.push_back(u);
     }
   }
 

@@ -161,23 +161,17 @@ class Lowering {
     const UOp u = r.node;
     if (u.numel() == 0) return zero(u.dtype());  // never observed: the value has no element
     switch (op_class(u.op())) {
-      case OpClass::kSource:
-        return source(r);
-      case OpClass::kMovement:
-        return moved(r, needs);
-      case OpClass::kReduce:
-        return reduced(r, needs);
-      case OpClass::kIndexed:
-        return gathered(r, needs);
-      case OpClass::kAlu:
-        return computed(r, needs);
+      case OpClass::kSource: return source(r);
+      case OpClass::kMovement: return moved(r, needs);
+      case OpClass::kReduce: return reduced(r, needs);
+      case OpClass::kIndexed: return gathered(r, needs);
+      case OpClass::kAlu: return computed(r, needs);
       case OpClass::kStage: {
         const std::vector<UOp> v = gather_values({{u.src(0), r.index, r.gate}}, needs);
         return v.empty() ? UOp() : v[0];
       }
       case OpClass::kGradient:
-      case OpClass::kLoop:
-        break;
+      case OpClass::kLoop: break;
     }
     check(false, fmt::format("{} does not belong into a kernel body", name(u.op())));
     return UOp();
@@ -195,10 +189,8 @@ class Lowering {
         if (!build_.is_always(r.gate)) src.push_back(r.gate);
         return g_.make(Op::kLoad, src);
       }
-      case Op::kIota:
-        return g_.make(Op::kCast, {r.index[0]}, {.dtype = u.dtype()});
-      default:
-        return u;  // CONST, VARIABLE: scalars already
+      case Op::kIota: return g_.make(Op::kCast, {r.index[0]}, {.dtype = u.dtype()});
+      default: return u;  // CONST, VARIABLE: scalars already
     }
   }
 

@@ -56,9 +56,7 @@ Moved move_index(IndexBuilder& build, UOp movement, std::span<const UOp> index) 
   const std::vector<std::int64_t>& ints = movement.arg().ints;
   Moved moved{{index.begin(), index.end()}, build.always()};
   switch (movement.op()) {
-    case Op::kReshape:
-      moved.index = reshape_index(build, from, movement.shape(), index);
-      break;
+    case Op::kReshape: moved.index = reshape_index(build, from, movement.shape(), index); break;
     case Op::kPermute:
       for (std::size_t i = 0; i < index.size(); i++) moved.index[static_cast<std::size_t>(ints[i])] = index[i];
       break;
@@ -81,8 +79,7 @@ Moved move_index(IndexBuilder& build, UOp movement, std::span<const UOp> index) 
         moved.index[i] = from[i] == 1 ? build.number(0) : build.add(index[i], build.number(-before));
       }
       break;
-    default:
-      check(false, "not a movement op");
+    default: check(false, "not a movement op");
   }
   return moved;
 }

@@ -52,10 +52,8 @@ bool rounds(Op op) {
     case Op::kSqrt:
     case Op::kExp2:
     case Op::kLog2:
-    case Op::kSin:
-      return true;
-    default:
-      return false;
+    case Op::kSin: return true;
+    default: return false;
   }
 }
 
@@ -111,13 +109,10 @@ bool is_plain_divisor(UOp divisor) {
 
 std::string c_literal(Scalar value) {
   switch (row(value.dtype).kind) {
-    case DTypeKind::kBool:
-      return value.bits != 0 ? "1" : "0";
+    case DTypeKind::kBool: return value.bits != 0 ? "1" : "0";
     case DTypeKind::kSigned:
-    case DTypeKind::kUnsigned:
-      return integer_literal(value);
-    case DTypeKind::kFloat:
-      break;
+    case DTypeKind::kUnsigned: return integer_literal(value);
+    case DTypeKind::kFloat: break;
   }
   if (value.dtype == DType::kF64) return float_literal(to_double(value), "", "__builtin_inf()", "__builtin_nan(\"\")");
   return float_literal(static_cast<float>(to_double(value)), "f", "__builtin_inff()", "__builtin_nanf(\"\")");
@@ -126,24 +121,24 @@ std::string c_literal(Scalar value) {
 std::string c_alu(UOp u, std::span<const std::string> operands) {
   const DType from = u.src(0).dtype();
   switch (u.op()) {
-    case Op::kCast:
-      return cast_expression(from, u.dtype(), operands[0]);
-    case Op::kBitcast:
-      return bitcast_expression(from, u.dtype(), operands[0]);
-    case Op::kNot:
-      return from == DType::kBool ? "(!" + operands[0] + ")" : finished(Op::kNot, from, "~" + operands[0]);
+    case Op::kCast: return cast_expression(from, u.dtype(), operands[0]);
+    case Op::kBitcast: return bitcast_expression(from, u.dtype(), operands[0]);
+    case Op::kNot: return from == DType::kBool ? "(!" + operands[0] + ")" : finished(Op::kNot, from, "~" + operands[0]);
     case Op::kReciprocal:
       return finished(Op::kReciprocal, from, (from == DType::kF64 ? "1.0/" : "1.0f/") + operands[0]);
     case Op::kDiv:
       if (is_float(from)) return finished(Op::kDiv, from, operands[0] + "/" + operands[1]);
       break;
-    default:
-      break;
+    default: break;
   }
   if ((u.op() == Op::kDiv || u.op() == Op::kMod) && is_plain_divisor(u.src(1))) {
     const std::string plain = operands[0] + (u.op() == Op::kDiv ? "/" : "%") + operands[1];
     return is_small_integer(from) ? fmt::format("(({})({}))", row(from).c_value, plain) : "(" + plain + ")";
   }
+  // "a+(-1)" reads better as "a-1".
+  if (u.op() == Op::kAdd && is_integer(from) && operands[1].starts_with("(-") &&
+      operands[1].find('L') == std::string::npos)
+    return finished(Op::kSub, u.dtype(), operands[0] + operands[1].substr(1, operands[1].size() - 2));
   return finished(u.op(), u.dtype(), from_template(u.op(), u.dtype(), operands));
 }
 

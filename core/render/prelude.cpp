@@ -31,26 +31,16 @@ std::vector<DType> dtypes_of(std::string_view names) {
 std::string meaning(char placeholder, DType type, DType source) {
   const bool wide = byte_size(type) == 8;
   switch (placeholder) {
-    case 'T':
-      return std::string(name(type));
-    case 'C':
-      return std::string(row(type).c_value);
-    case 'W':
-      return std::to_string(8 * byte_size(type));
-    case 'N':
-      return wide ? "unsigned long" : "unsigned";
-    case 'F':
-      return wide ? "" : "f";
-    case 'M':
-      return wide ? "52" : "23";
-    case 'I':
-      return wide ? "long" : "int";
-    case 'S':
-      return std::string(name(source));
-    case 'D':
-      return std::string(row(source).c_value);
-    default:
-      throw BrokenInvariant(fmt::format("the prelude's table has an unknown placeholder ${}", placeholder));
+    case 'T': return std::string(name(type));
+    case 'C': return std::string(row(type).c_value);
+    case 'W': return std::to_string(8 * byte_size(type));
+    case 'N': return wide ? "unsigned long" : "unsigned";
+    case 'F': return wide ? "" : "f";
+    case 'M': return wide ? "52" : "23";
+    case 'I': return wide ? "long" : "int";
+    case 'S': return std::string(name(source));
+    case 'D': return std::string(row(source).c_value);
+    default: throw BrokenInvariant(fmt::format("the prelude's table has an unknown placeholder ${}", placeholder));
   }
 }
 
@@ -76,7 +66,8 @@ void add(Definitions& definitions, std::span<const PreludeRow> rows) {
 const Definitions& definitions() {
   static const Definitions all = [] {
     Definitions result;
-    for (const auto& rows : {integer_rows(), order_rows(), rounding_rows(), transcendental_rows(), sine_rows()}) add(result, rows);
+    for (const auto& rows : {integer_rows(), order_rows(), rounding_rows(), transcendental_rows(), sine_rows()})
+      add(result, rows);
     result["uop_two_over_pi"] = two_over_pi_text();
     result["uop_over_pi_f32"] = over_pi_f32_text();
     return result;

@@ -9,10 +9,10 @@ constexpr std::string_view kIntegers = "i8 i16 i32 i64 u8 u16 u32 u64";
 constexpr PreludeRow kRows[] = {
     // NaN if either is NaN; of equal operands (+0 and -0) the second.
     {"uop_max_$T", "f32 f64", "", R"(
-static inline $C uop_max_$T($C a, $C b) { return (a > b) | (a != a) ? a : b; }
+static inline $C uop_max_$T($C a, $C b) { return ((a > b) | (a != a)) ? a : b; }
 )"},
     {"uop_min_$T", "f32 f64", "", R"(
-static inline $C uop_min_$T($C a, $C b) { return (a < b) | (a != a) ? a : b; }
+static inline $C uop_min_$T($C a, $C b) { return ((a < b) | (a != a)) ? a : b; }
 )"},
     {"uop_abs_$T", "f32 f64", "", R"(
 static inline $C uop_abs_$T($C a) {
@@ -44,6 +44,8 @@ static inline $C uop_abs_$T($C a) { return a; }
 
 }  // namespace
 
-std::span<const PreludeRow> order_rows() { return kRows; }
+std::span<const PreludeRow> order_rows() {
+  return kRows;
+}
 
 }  // namespace uop

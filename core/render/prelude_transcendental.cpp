@@ -14,24 +14,23 @@ static inline $C uop_power_$T($I n) { return uop_of_bits_$T(((uop_bits_$T(1) >> 
 )"},
 
     // x = n + f, |f| <= 1/2: 2^x = 2^n (1 + f p(f)). The sum that rounds to n may be off by its own rounding, f is
-    // exact all the same. 2^n is two factors, so that results overflow and become denormal in the last product only.
+    // exact all the same. 2^n is applied in halves: one, exactly, by adding to the exponent, the other as a factor, so
+    // that a result overflows, or is rounded as a denormal, in that product only.
     {"uop_exp2_$T", "f32", "", R"(
 static inline float uop_exp2_f32(float x) {
-  float c = x > -160 ? x : -160;
-  c = c < 136 ? c : 136;
+  float a = __builtin_fabsf(x), c = a < 160 ? x : 0;
   int n = (int)(c + 256.5f) - 256;
   float f = c - (float)n;
   float p = 0x1.5f0b88p-10f + f * 0x1.3f9ba6p-13f;
   p = 0x1.c6af76p-5f + f * (0x1.3b30a6p-7f + f * p);
   p = 0x1.62e43p-1f + f * (0x1.ebfbd8p-3f + f * p);
-  float r = (1 + f * p) * uop_power_f32(n >> 1) * uop_power_f32(n - (n >> 1));
-  return x == x ? r : x;
+  float r = uop_of_bits_f32(uop_bits_f32(1 + f * p) + ((unsigned)(n >> 1) << 23)) * uop_power_f32(n - (n >> 1));
+  return a < 160 ? r : x < 0 ? 0 : x + __builtin_inff();
 }
 )"},
     {"uop_exp2_$T", "f64", "", R"(
 static inline double uop_exp2_f64(double x) {
-  double c = x > -1100 ? x : -1100;
-  c = c < 1040 ? c : 1040;
+  double a = __builtin_fabs(x), c = a < 1100 ? x : 0;
   int n = (int)(c + 2048.5) - 2048;
   double f = c - (double)n;
   double p = 0x1.e61c1c3f4a3bp-28 + f * 0x1.e943cf48a40f1p-32;
@@ -40,8 +39,8 @@ static inline double uop_exp2_f64(double x) {
   p = 0x1.3b2ab6fb9ffaep-7 + f * (0x1.5d87fe78a14b9p-10 + f * p);
   p = 0x1.ebfbdff82c5a5p-3 + f * (0x1.c6b08d704a121p-5 + f * p);
   p = 0x1.62e42fefa39efp-1 + f * p;
-  double r = (1 + f * p) * uop_power_f64(n >> 1) * uop_power_f64(n - (n >> 1));
-  return x == x ? r : x;
+  double r = uop_of_bits_f64(uop_bits_f64(1 + f * p) + ((unsigned long)(n >> 1) << 52)) * uop_power_f64(n - (n >> 1));
+  return a < 1100 ? r : x < 0 ? 0 : x + __builtin_inf();
 }
 )"},
 
