@@ -1,17 +1,21 @@
 // The cache directory: immutable files, one per artifact, safe for any number of processes.
 //
-// A file is the payload followed by a trailer (magic, format version, kind, key, payload length, SHA-256), so that a
-// .so can be mapped as it lies. It is written to a temporary name, fsynced and renamed; verified before every use;
-// bad bytes are a miss, and the file is removed. The least recently used entries go when the directory grows over its
-// bound (use is recorded in the file's mtime… by sequence, not by comparing with the wall clock of another machine).
+// A file is the payload followed by a trailer (store_file.h), so that a .so can be mapped as it lies. It is written to
+// a temporary name, fsynced and renamed; verified before every use; bad bytes are a miss, and the file is removed. The
+// least recently used entries go when the directory grows over its bound; use is recorded in the file's mtime, set by
+// the clock of the file system, so that machines which share a directory agree on the order.
 // A directory that is missing, full, read-only or writable by others never fails a request: the store then answers
 // with misses, logs one line, counts an error, and tries again later.
+//
+// ArtifactStore::open is what others call; store_directory.h shows the layout.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/support/digest.h"
@@ -38,10 +42,17 @@ struct VerifyReport {
   std::vector<std::string> bad;
 };
 
+/// What only tests change.
+struct StoreTiming {
+  std::chrono::milliseconds retry_after{3000};  // after a failure, until the directory is tried again
+  std::chrono::seconds use_granularity{60};     // a use is recorded at most once in this time: reads stay cheap
+};
+
 class ArtifactStore {
  public:
   /// Creates the directory (0700) where missing. Never fails: an unusable directory is reported by `problem()`.
-  static std::unique_ptr<ArtifactStore> open(const std::string& directory, std::uint64_t max_bytes);
+  static std::unique_ptr<ArtifactStore> open(const std::string& directory, std::uint64_t max_bytes,
+                                             StoreTiming timing = {});
   virtual ~ArtifactStore() = default;
 
   /// The verified payload, or nothing. Marks the entry as used.
@@ -50,8 +61,20 @@ class ArtifactStore {
   /// A file descriptor (the caller closes it) of the verified file, for mapping, or nothing.
   virtual std::optional<int> open_verified(ArtifactKind kind, const Digest& key) = 0;
 
-  /// Stores the payload; does nothing where the key is there. False where the directory could not take it.
+  /// Stores the payload; does nothing where the key is there. False where the directory could not take it, or where
+  /// the payload is larger than the bound of the store.
   virtual bool write(ArtifactKind kind, const Digest& key, std::string_view payload) = 0;
+
+  /// Whether there is an entry, sound or not. Neither a hit nor a miss.
+  virtual bool contains(ArtifactKind kind, const Digest& key) = 0;
+
+  /// A small file of this name beside the entries, replaced by each write and never evicted. `name` is chosen by the
+  /// program, never by input.
+  virtual std::optional<std::string> read_record(std::string_view name) = 0;
+  virtual bool write_record(std::string_view name, std::string_view payload) = 0;
+
+  /// A private directory for files in the making; it goes with this store. "" while the store has a problem.
+  virtual std::string scratch() const = 0;
 
   virtual std::vector<ArtifactInfo> list() = 0;
   virtual VerifyReport verify() = 0;

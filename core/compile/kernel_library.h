@@ -56,13 +56,13 @@ struct KernelLibraryStats {
 
 /// What the toolchain is, found once at start.
 struct ToolchainInfo {
-  bool available = false;   // false: kernels are served from memory and the store only
-  std::string path;         // the compiler's path
-  std::string version;      // first line of --version
-  std::string identity;     // hex digest of the content of the compiler's programs: part of every key
-  std::string cpu;          // resolved instruction set level: "x86-64-v3"
-  std::string flags;        // all flags, joined by spaces: part of every key
-  std::string problem;      // why there is none, with a remedy
+  bool available = false;  // false: kernels are served from memory and the store only
+  std::string path;        // the compiler's path
+  std::string version;     // first line of --version
+  std::string identity;    // hex digest of the content of the compiler's programs: part of every key
+  std::string cpu;         // resolved instruction set level: "x86-64-v3"
+  std::string flags;       // all flags, joined by spaces: part of every key
+  std::string problem;     // why there is none, with a remedy
 };
 
 class KernelLibrary {
@@ -85,7 +85,8 @@ class KernelLibrary {
   virtual StatusOr<KernelLoad> load(const KernelSource& source, const Cancel& cancel) = 0;
 
   /// Each of `sources` by `load`, up to compile_jobs at a time; results in order. The first error wins.
-  virtual StatusOr<std::vector<KernelLoad>> load_all(const std::vector<KernelSource>& sources, const Cancel& cancel) = 0;
+  virtual StatusOr<std::vector<KernelLoad>> load_all(const std::vector<KernelSource>& sources,
+                                                     const Cancel& cancel) = 0;
 
   virtual const ToolchainInfo& toolchain() const = 0;
   virtual KernelLibraryStats stats() const = 0;

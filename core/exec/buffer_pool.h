@@ -26,13 +26,20 @@ class Buffer {
 };
 using BufferPtr = std::shared_ptr<Buffer>;
 
+/// Bytes as they are reserved, so after rounding up to the sizes that the pool hands out.
 struct BufferPoolStats {
-  std::uint64_t in_use_bytes, cached_bytes, peak_bytes, limit_bytes, allocations, reuses, refusals;
+  std::uint64_t in_use_bytes;
+  std::uint64_t cached_bytes;  // reserved beyond that: free for the next who asks
+  std::uint64_t peak_bytes;    // most ever in use at a time
+  std::uint64_t limit_bytes;
+  std::uint64_t allocations;
+  std::uint64_t reuses;  // allocations of memory that had been used before
+  std::uint64_t refusals;
 };
 
 class BufferPool {
  public:
-  /// `limit_bytes` bounds what is in use and cached together.
+  /// `limit_bytes` bounds what is in use and cached together; what was cached longest goes first to make room.
   static std::unique_ptr<BufferPool> create(std::uint64_t limit_bytes);
   virtual ~BufferPool() = default;
 
@@ -41,7 +48,7 @@ class BufferPool {
   /// RESOURCE_EXHAUSTED that names the bytes asked for, in use and allowed.
   virtual StatusOr<BufferPtr> allocate(std::uint64_t bytes, bool zeroed = false) = 0;
 
-  /// Gives cached memory back to the system.
+  /// Gives cached memory back to the system (all but what shares a region with memory in use).
   virtual void trim() = 0;
   virtual BufferPoolStats stats() const = 0;
 };

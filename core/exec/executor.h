@@ -22,8 +22,8 @@ struct KernelTiming {
 };
 
 struct Execution {
-  std::vector<BufferPtr> outputs;      // one per Plan::outputs; an alias is the input's own buffer
-  std::vector<KernelTiming> timings;   // one per Plan::kernels
+  std::vector<BufferPtr> outputs;     // one per Plan::outputs; an alias is the input's own buffer
+  std::vector<KernelTiming> timings;  // one per Plan::kernels
 };
 
 /// Requires `entries`: one per Plan::programs. Ensures that results are bit-identical whatever the number of threads,

@@ -12,8 +12,8 @@ namespace uop {
 using Clock = std::chrono::steady_clock;
 
 struct Cancel {
-  std::stop_token token;                      // default: never stopped
-  std::optional<Clock::time_point> deadline;  // none: no limit
+  std::stop_token token = {};                                // default: never stopped
+  std::optional<Clock::time_point> deadline = std::nullopt;  // none: no limit
 
   /// CANCELLED or DEADLINE_EXCEEDED where the work should stop now, else OK. Cheap enough to ask between slices.
   Status status() const {

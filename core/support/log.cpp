@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <atomic>
+#include <nlohmann/json.hpp>
 
 namespace uop {
 namespace {
@@ -31,27 +32,14 @@ spdlog::logger& logger() {
   return instance;
 }
 
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto u = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (u < 0x20 || u == 0x7f) {
-      out += fmt::format("\\u{:04x}", u);
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
+/// A JSON string: valid UTF-8 whatever the bytes were, and never a line break of its own.
+std::string json_text(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 bool is_plain(std::string_view text) {
   for (const char c : text)
-    if (static_cast<unsigned char>(c) <= 0x20 || c == '"' || c == '=' || c == 0x7f) return false;
+    if (c <= 0x20 || c == '"' || c == '=' || c == 0x7f) return false;  // also all that is not ASCII: char is signed
   return !text.empty();
 }
 
@@ -66,12 +54,12 @@ void configure_log(LogLevel lowest, bool json) {
 void log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
   if (!logger().should_log(spdlog_level(level))) return;
   const bool json = g_json;
-  std::string line = json ? "\"event\":" + quoted(event) : std::string(event);
+  std::string line = json ? "\"event\":" + json_text(event) : std::string(event);
   for (const LogField& f : fields) {
     if (json) {
-      line += "," + quoted(f.name) + ":" + quoted(f.value);
+      line += "," + json_text(f.name) + ":" + json_text(f.value);
     } else {
-      line += fmt::format(" {}={}", f.name, is_plain(f.value) ? f.value : quoted(f.value));
+      line += fmt::format(" {}={}", f.name, is_plain(f.value) ? f.value : json_text(f.value));
     }
   }
   logger().log(spdlog_level(level), "{}", line);

@@ -10,13 +10,25 @@
 namespace uop {
 namespace {
 
-std::string to_text(std::int64_t v) { return std::to_string(v); }
-std::string to_text(bool v) { return v ? "true" : "false"; }
-std::string to_text(const std::string& v) { return v; }
+std::string to_text(std::int64_t v) {
+  return std::to_string(v);
+}
+std::string to_text(bool v) {
+  return v ? "true" : "false";
+}
+std::string to_text(const std::string& v) {
+  return v;
+}
 
-std::string type_name(std::int64_t) { return "integer"; }
-std::string type_name(bool) { return "bool"; }
-std::string type_name(const std::string&) { return "text"; }
+std::string type_name(std::int64_t) {
+  return "integer";
+}
+std::string type_name(bool) {
+  return "bool";
+}
+std::string type_name(const std::string&) {
+  return "text";
+}
 
 Status refuse(std::string_view name, std::string_view value, std::string_view allowed) {
   return invalid_argument("option {}: '{}' is not allowed; give {}", name, value, allowed);
@@ -142,7 +154,8 @@ std::string key_text(const CompileOptions& options) {
 Status options_from_environment(CompileOptions& compile, EngineOptions& engine) {
   for (const OptionRow& row : option_rows()) {
     std::string variable = "UOPD_" + row.name;
-    std::ranges::transform(variable, variable.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    std::ranges::transform(variable, variable.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     const auto value = environment(variable);
     if (!value) continue;
     const Status set = row.in_key ? set_option(compile, row.name, *value) : set_option(engine, row.name, *value);

@@ -20,7 +20,9 @@ using StatusCode = absl::StatusCode;
 template <class T>
 using StatusOr = absl::StatusOr<T>;
 
-inline Status ok_status() { return absl::OkStatus(); }
+inline Status ok_status() {
+  return absl::OkStatus();
+}
 
 /// A Status of `code` whose message is the formatted text.
 template <class... Args>
@@ -39,10 +41,14 @@ Status not_found(fmt::format_string<Args...> text, Args&&... args) {
 }
 
 /// The message as a standard string (Debian's abseil has a string_view of its own).
-inline std::string message(const Status& status) { return std::string(status.message()); }
+inline std::string message(const Status& status) {
+  return std::string(status.message());
+}
 
 /// The code's name as gRPC spells it: "OK", "INVALID_ARGUMENT", …
-inline std::string code_name(StatusCode code) { return absl::StatusCodeToString(code); }
+inline std::string code_name(StatusCode code) {
+  return absl::StatusCodeToString(code);
+}
 
 class BrokenInvariant : public std::logic_error {
  public:

@@ -1,8 +1,10 @@
 // Graphs between bytes and nodes; with plan_codec.h the only place that decodes untrusted bytes.
 #pragma once
 
-#include <string>
+#include <span>
+#include <string_view>
 
+#include "core/ir/argument.h"
 #include "core/ir/uop.h"
 #include "uopd/v1/graph.pb.h"
 
@@ -12,18 +14,19 @@ namespace uop {
 inline constexpr int kMaxNodes = 1'000'000;
 /// Most roots: every parameter, its moments and a few losses of such a model.
 inline constexpr int kMaxRoots = 65'536;
-/// Slots are positions of a request's inputs.
-inline constexpr std::int64_t kMaxSlot = 1'000'000;
+/// Most bytes of a serialized graph: a million nodes take about 30 MiB. Parsing takes up to some 50 times as many.
+inline constexpr std::size_t kMaxGraphBytes = std::size_t{64} << 20;
 
 /// The graph of a message. Errors: INVALID_ARGUMENT (RESOURCE_EXHAUSTED over a limit) that says what is wrong, draws
 /// the node in its listing and gives the remedy: unknown op or dtype, wrong arity, forward reference (which is also how
-/// a cycle shows), shapes that do not fit, overflowing sizes, an argument the op does not take, roots out of range.
+/// a cycle shows), shapes that do not fit, overflowing sizes, an argument the op does not take, two unlike inputs in
+/// one slot, roots out of range. Time and memory are linear in the message. Other limits: argument.h, shape_rules.h.
 StatusOr<RootedGraph> decode_graph(const uopd::v1::Graph& message);
 
-/// The message of a graph: nodes in canonical order.
+/// The message of a graph: nodes in canonical order, slots as they are. Requires: ops of the wire only.
 uopd::v1::Graph encode_graph(std::span<const UOp> roots);
 
-/// decode_graph of serialized bytes (a file of `uop run`).
+/// decode_graph of serialized bytes (a file of `uop run`). Errors: also RESOURCE_EXHAUSTED over kMaxGraphBytes.
 StatusOr<RootedGraph> parse_graph(std::string_view bytes);
 
 }  // namespace uop
