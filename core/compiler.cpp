@@ -1,6 +1,7 @@
 #include "core/compiler.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/grad/expand_gradients.h"
 #include "core/ir/loop_nest.h"
@@ -10,6 +11,7 @@
 #include "core/lower/lower.h"
 #include "core/opt/simplify.h"
 #include "core/render/render_c.h"
+#include "core/schedule/nest_reductions.h"
 #include "core/schedule/plan_memory.h"
 #include "core/schedule/split_kernels.h"
 #include "core/schedule/stage_broadcast_compute.h"
@@ -126,7 +128,11 @@ StatusOr<Plan> compile_plan(std::span<const UOp> roots, const CompileOptions& op
     trace.show("stage_broadcast_compute", graph);
   }
 
-  const Schedule schedule = split_kernels(inputs, variables, graph, options.fuse_reduce);
+  std::unordered_set<UOp, UOpHash> nested;
+  if (options.opt >= 1 && !options.fuse_reduce) nested = nest_reductions(graph);
+
+  const Schedule schedule =
+      split_kernels(inputs, variables, graph, [&](UOp u) { return options.fuse_reduce || nested.contains(u); });
   Plan plan = assemble(schedule, options, trace);  // per kernel: lower, simplify, linearize, render_c
 
   plan_memory(plan, schedule.temps);

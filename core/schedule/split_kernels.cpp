@@ -117,7 +117,7 @@ std::vector<UOp> nodes_of(Op op, std::span<const UOp> roots) {
 }
 
 Schedule split_kernels(std::span<const UOp> inputs, std::span<const UOp> variables, std::span<const UOp> given_roots,
-                       bool fuse_reduce) {
+                       const std::function<bool(UOp)>& nested) {
   const std::vector<UOp> roots = distinct_roots(given_roots);
   Schedule schedule;
   const NodeIndex input_index = positions(inputs);
@@ -134,7 +134,7 @@ Schedule split_kernels(std::span<const UOp> inputs, std::span<const UOp> variabl
   }
   std::vector<UOp> points;
   for (const UOp u : toposort(roots)) {
-    const bool is_point = u.op() == Op::kStage || (u.op() == Op::kReduce && !fuse_reduce) || u.op() == Op::kScatter;
+    const bool is_point = u.op() == Op::kStage || (u.op() == Op::kReduce && !nested(u)) || u.op() == Op::kScatter;
     if (!is_point && !stored.contains(u)) continue;
     points.push_back(u);
     if (stored.contains(u)) continue;

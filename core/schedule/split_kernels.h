@@ -1,4 +1,4 @@
-// Cuts a graph into kernels at its materialization points: roots, STAGE, REDUCE (unless fuse_reduce) and SCATTER.
+// Cuts a graph into kernels at its materialization points: roots, STAGE, SCATTER, and REDUCE unless it is nested.
 //
 // Requires: no GRADIENT, no DETACH. Ensures: each kernel body reads only BUFFERs, numbered 0, 1, … in
 // canonical order, so that kernels that do the same to different buffers have equal bodies; kernels stand in an order
@@ -6,6 +6,7 @@
 // alias of that input. A value of no elements costs no kernel. Why here: all that decides where to cut is done.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,9 @@ struct Schedule {
   std::vector<OutputSpec> outputs;  // one per root
 };
 
+/// `nested(u)`: true for a REDUCE that is computed inside its consumers' kernels.
 Schedule split_kernels(std::span<const UOp> inputs, std::span<const UOp> variables, std::span<const UOp> roots,
-                       bool fuse_reduce);
+                       const std::function<bool(UOp)>& nested);
 
 /// The BUFFERs, or VARIABLEs, of a graph in canonical order: how a plan numbers them.
 std::vector<UOp> nodes_of(Op op, std::span<const UOp> roots);

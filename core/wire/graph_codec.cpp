@@ -73,10 +73,12 @@ class Decoder {
     const uopd::v1::Node& m = message_.nodes(i);
     const std::optional<Op> op = op_of_number(m.op());
     if (!op) return fail(i, fmt::format("no op has the number {}", m.op()), "take numbers from the table (`uop ops`)");
-    const std::string remedy = fmt::format("rewrite the node; {} is: {}", name(*op), row(*op).help);
+    const auto refuse = [&](std::string_view what) {
+      return fail(i, what, fmt::format("rewrite the node; {} is: {}", name(*op), row(*op).help));
+    };
 
     if (m.src_size() != row(*op).arity)
-      return fail(i, fmt::format("{} takes {} sources, not {}", name(*op), row(*op).arity, m.src_size()), remedy);
+      return refuse(fmt::format("{} takes {} sources, not {}", name(*op), row(*op).arity, m.src_size()));
     std::vector<UOp> src;
     for (const std::uint32_t s : m.src()) {
       if (s >= static_cast<std::uint32_t>(i))
@@ -104,13 +106,13 @@ class Decoder {
     if (!is_const && m.bits() != 0) return fail(i, fmt::format("{} takes no bits", name(*op)), "leave bits at 0");
     arg.value = is_const ? static_cast<std::int64_t>(m.bits()) : m.value();
     if (static_cast<std::size_t>(m.ints_size()) > kMaxInts)
-      return fail(i, fmt::format("it has {} ints, the limit is {}", m.ints_size(), kMaxInts), remedy);
+      return refuse(fmt::format("it has {} ints, the limit is {}", m.ints_size(), kMaxInts));
     arg.ints.assign(m.ints().begin(), m.ints().end());
     if (has_unknown_field(m)) return fail(i, "it has a field that is not known here", kUnknownField);
 
-    if (const Status checked = check_argument(*op, arg); !checked.ok()) return fail(i, message(checked), remedy);
+    if (const Status checked = check_argument(*op, arg); !checked.ok()) return refuse(message(checked));
     const StatusOr<UOp> made = graph_->try_make(*op, std::move(src), std::move(arg));
-    if (!made.ok()) return fail(i, message(made.status()), remedy);
+    if (!made.ok()) return refuse(message(made.status()));
     if (const Status added = slots_.add(*made); !added.ok())
       return fail(i, message(added), "give every input a slot of its own");
     return *made;
