@@ -1,0 +1,12 @@
+// The benchmark cases, by what they are about.
+#pragma once
+
+#include "bench/pair.h"
+
+namespace uop::bench {
+
+void register_kernel_cases();
+void register_plan_cases();
+void register_rpc_cases();
+
+}  // namespace uop::bench
