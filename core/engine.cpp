@@ -6,7 +6,7 @@
 #include "core/compile/single_flight.h"
 #include "core/compiler.h"
 #include "core/ir/structure.h"
-#include "core/ir/traverse.h"
+#include "core/ir/verify_plan.h"
 #include "core/plan_cache.h"
 #include "core/schedule/split_kernels.h"
 #include "core/wire/stored_plan.h"
@@ -63,6 +63,19 @@ Request request_of(const RootedGraph& graph, const CompileOptions& options) {
   r.structure = structure_bytes(r.roots);
   r.id = digest_of({kPlanEpoch, key_text(options), r.structure});
   return r;
+}
+
+/// Plans are made from the structure, in a graph of their own: the caller's graph is left as it is, and that equal
+/// structures have equal plans holds by construction.
+StatusOr<Plan> plan_of_structure(const std::string& structure, const CompileOptions& options,
+                                 const PassObserver& observer = nullptr) {
+  const StatusOr<RootedGraph> graph = graph_of_structure(structure);
+  check(graph.ok(), "structure bytes that can't be read back");
+  StatusOr<Plan> plan = compile_plan(graph->roots, options, observer);
+  if (!plan.ok()) return plan.status();
+  const Status verified = verify_plan(*plan);
+  check(verified.ok(), message(verified));
+  return plan;
 }
 
 /// `work()`, with broken invariants and lack of memory as a Status.
@@ -185,7 +198,7 @@ class LocalEngine final : public Engine {
     built.origin = built.plan ? PlanOrigin::kStore : PlanOrigin::kCompiled;
     if (!built.plan) {
       built.why = plans_.explain_miss(request.structure, options);
-      StatusOr<Plan> plan = compile_plan(request.roots, options);
+      StatusOr<Plan> plan = plan_of_structure(request.structure, options);
       if (!plan.ok()) return plan.status();
       built.plan = compiled_plan(request.id, options, request.structure, *std::move(plan));
     }
@@ -275,10 +288,10 @@ class LocalEngine final : public Engine {
     StatusOr<Compilation> compilation = compile_guarded(graph, options, cancel);
     if (!compilation.ok()) return compilation.status();
     Explanation explanation{*std::move(compilation), {}};
-    const Request request = request_of(graph, options);
-    const StatusOr<Plan> plan = compile_plan(request.roots, options, [&](std::string_view pass, const auto& text) {
+    const auto keep = [&](std::string_view pass, const auto& text) {
       explanation.stages.push_back({std::string(pass), text()});
-    });
+    };
+    const StatusOr<Plan> plan = plan_of_structure(explanation.compilation.plan->structure, options, keep);
     if (!plan.ok()) return plan.status();
     return explanation;
   }

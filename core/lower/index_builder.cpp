@@ -38,9 +38,9 @@ bool is_number(UOp u) {
 
 Bounds dtype_bounds(DType dtype) {
   const std::int64_t bits = byte_size(dtype) * 8;
-  if (!is_integer(dtype)) return {kLowest, kHighest};
+  if (!is_integer(dtype) || bits == 64) return {kLowest, kHighest};  // a u64 wraps when it becomes an index
   if (is_signed(dtype)) return {kLowest >> (64 - bits), kHighest >> (64 - bits)};
-  return {0, bits == 64 ? kHighest : (std::int64_t{1} << bits) - 1};
+  return {0, (std::int64_t{1} << bits) - 1};
 }
 
 }  // namespace

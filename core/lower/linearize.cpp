@@ -46,14 +46,20 @@ class Linearizer {
     bool named = false;
   };
 
+  /// What a loop does with its values: a loop within it (an output loop, the inner loop of a reduction), or an effect
+  /// (a STORE, or the ACCUMULATE whose innermost loop this is).
+  struct Part {
+    std::uint32_t loop;
+    UOp effect;
+  };
+
   /// A loop, with the values computed in its body; scope kTop is the function itself.
   struct Scope {
     UOp range;
     std::uint32_t parent = kTop;
     std::uint32_t depth = 0;
-    std::vector<UOp> values;           // in topological order; an ACCUMULATE stands for its loops
-    std::vector<std::uint32_t> loops;  // opened after the values: output loops, the inner loops of a reduction
-    std::vector<UOp> effects;          // last: STOREs, and the ACCUMULATE whose innermost loop this is
+    std::vector<UOp> values;  // in topological order; an ACCUMULATE stands for its loops
+    std::vector<Part> parts;  // after the values, in order
   };
 
   Info& info(UOp u) { return info_[u.id()]; }
@@ -106,23 +112,23 @@ class Linearizer {
       for (const UOp r : store.src().subspan(4)) {
         const bool known = scope_of_.contains(r);
         const std::uint32_t inner = open_scope(r, scope);
-        if (!known) scopes_[scope].loops.push_back(inner);
+        if (!known) scopes_[scope].parts.push_back({inner, UOp()});
         scope = inner;
       }
-      scopes_[scope].effects.push_back(store);
+      scopes_[scope].parts.push_back({kTop, store});
     }
-    if (scopes_[kTop].loops.size() == 1 && scopes_[kTop].effects.empty())
-      nest_.parallel = scopes_[scopes_[kTop].loops[0]].range;
+    const std::vector<Part>& top = scopes_[kTop].parts;
+    if (top.size() == 1 && !top[0].effect) nest_.parallel = scopes_[top[0].loop].range;
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
       if (it->op() != Op::kAccumulate) continue;
       const auto ranges = it->src().subspan(1);
       std::uint32_t scope = open_scope(ranges[0], innermost(info(*it).depends));
       for (const UOp r : ranges.subspan(1)) {
         const std::uint32_t inner = open_scope(r, scope);
-        scopes_[scope].loops.push_back(inner);
+        scopes_[scope].parts.push_back({inner, UOp()});
         scope = inner;
       }
-      scopes_[scope].effects.push_back(*it);
+      scopes_[scope].parts.push_back({kTop, *it});
     }
   }
 
@@ -160,7 +166,7 @@ class Linearizer {
     struct Frame {
       std::uint32_t scope;
       std::size_t next_value = 0;
-      std::size_t next_loop = 0;
+      std::size_t next_part = 0;
     };
     std::vector<Frame> stack{{kTop}};
     const auto add = [&](StatementKind kind, UOp node) { nest_.statements.push_back({kind, node}); };
@@ -179,10 +185,14 @@ class Linearizer {
         } else if (info(u).named) {
           add(StatementKind::kLet, u);
         }
-      } else if (f.next_loop < scope.loops.size()) {
-        enter(scope.loops[f.next_loop++]);
+      } else if (f.next_part < scope.parts.size()) {
+        const Part& part = scope.parts[f.next_part++];
+        if (part.effect) {
+          add(part.effect.op() == Op::kStore ? StatementKind::kStore : StatementKind::kUpdate, part.effect);
+        } else {
+          enter(part.loop);
+        }
       } else {
-        for (const UOp u : scope.effects) add(u.op() == Op::kStore ? StatementKind::kStore : StatementKind::kUpdate, u);
         if (f.scope != kTop) add(StatementKind::kEnd, UOp());
         stack.pop_back();
       }

@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "core/ir/verify_plan.h"
 #include "core/support/status.h"
 
 namespace uop {
@@ -58,7 +59,7 @@ class Arena {
 };
 
 std::uint64_t aligned(std::uint64_t bytes) {
-  return (bytes + kTempAlignment - 1) / kTempAlignment * kTempAlignment;
+  return (bytes + kScratchAlignment - 1) / kScratchAlignment * kScratchAlignment;
 }
 
 }  // namespace

@@ -2,18 +2,14 @@
 //
 // Requires: the plan's kernels have their final refs (lowering may have deleted reads). Ensures: temporaries whose
 // lifetimes overlap do not overlap in memory, a kernel's output never shares storage with what it reads, every offset
-// is a multiple of kTempAlignment. Why last: refs come from the lowered programs.
+// is a multiple of kScratchAlignment (verify_plan.h). Why last: refs come from the lowered programs.
 #pragma once
 
-#include <cstdint>
 #include <span>
 
 #include "core/ir/plan.h"
 
 namespace uop {
-
-/// A cache line, and the widest vector.
-inline constexpr std::uint64_t kTempAlignment = 64;
 
 /// Sets `plan.temps` and `plan.scratch_bytes` from plan.kernels. A temporary that no kernel touches gets no memory.
 void plan_memory(Plan& plan, std::span<const TensorSpec> temps);

@@ -288,6 +288,39 @@ TEST(Engine, ScatterAddsInIndexOrderAndSkipsWhatIsOutside) {
       ElementsAre(10, 23, 30, 56));
 }
 
+// An axis of size 1 has no loop: the copy of the base must come first all the same.
+TEST(Engine, ScatterAlongAnAxisOfOneElement) {
+  const TemporaryDirectory dir;
+  const auto engine = engine_in(dir);
+  const StatusOr<Compilation> c = compile(*engine, [](Graph& g) {
+    return g.make(Op::kScatter, {input(g, 0, {2, 1}), input(g, 1, {2, 3}, DType::kI32), input(g, 2, {2, 3})},
+                  {.op = Op::kAdd, .value = 1});
+  });
+  ASSERT_TRUE(c.ok()) << message(c.status());
+  EXPECT_THAT(run<float>(*engine, *c,
+                         {buffer_of<float>(*engine, {10, 20}), buffer_of<std::int32_t>(*engine, {0, 0, 1, 0, -1, 0}),
+                          buffer_of<float>(*engine, {1, 2, 4, 8, 16, 32})}),
+              ElementsAre(13, 60));
+}
+
+TEST(Engine, GatherOutsideGivesZeroForEveryIndexType) {
+  const TemporaryDirectory dir;
+  const auto engine = engine_in(dir);
+  const BufferPtr x = buffer_of<float>(*engine, {1, 2, 3, 4});
+  const auto by = [](DType dtype) {
+    return [dtype](Graph& g) { return g.make(Op::kGather, {input(g, 0, {4}), input(g, 1, {5}, dtype)}, {.value = 0}); };
+  };
+  const StatusOr<Compilation> u64 = compile(*engine, by(DType::kU64));
+  EXPECT_THAT(run<float>(*engine, *u64, {x, buffer_of<std::uint64_t>(*engine, {0, 3, 4, 1ull << 63, ~0ull})}),
+              ElementsAre(1, 4, 0, 0, 0));
+  const StatusOr<Compilation> i64 = compile(*engine, by(DType::kI64));
+  EXPECT_THAT(run<float>(*engine, *i64, {x, buffer_of<std::int64_t>(*engine, {0, 3, 4, -1, INT64_MIN})}),
+              ElementsAre(1, 4, 0, 0, 0));
+  const StatusOr<Compilation> i8 = compile(*engine, by(DType::kI8));
+  EXPECT_THAT(run<float>(*engine, *i8, {x, buffer_of<std::int8_t>(*engine, {0, 3, 4, -1, -128})}),
+              ElementsAre(1, 4, 0, 0, 0));
+}
+
 TEST(Engine, ExplainShowsEveryStageInOrder) {
   const TemporaryDirectory dir;
   const auto engine = engine_in(dir);
