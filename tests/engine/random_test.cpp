@@ -62,10 +62,10 @@ std::vector<CompileOptions> strict_options() {
 }
 
 const Stretch kStretches[] = {
-    {"small_under_all_options", 1'000, 40, 8, all_options()},
-    {"strict_has_one_answer", 2'000, 40, 20, strict_options()},
-    {"large_as_by_default", 3'000, 60, 30, {CompileOptions{}}},
-    {"large_unoptimised", 4'000, 60, 30, {CompileOptions{.opt = 0}}},
+    {"small_under_all_options", 1'000, 60, 8, all_options()},
+    {"strict_has_one_answer", 2'000, 60, 20, strict_options()},
+    {"large_as_by_default", 3'000, 90, 30, {CompileOptions{}}},
+    {"large_unoptimised", 4'000, 90, 30, {CompileOptions{.opt = 0}}},
 };
 
 std::string name_of(const testing::TestParamInfo<Stretch>& info) {

@@ -1,0 +1,50 @@
+// The engine against the reference: one case under every set of options that a test asks for.
+//
+// `Differential::run` is what others call.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/engine.h"
+#include "tests/reference/compare.h"
+#include "tests/reference/random_graph.h"
+
+namespace uop::reference {
+
+/// The compile options of one run.
+std::string to_text(const CompileOptions& options);
+/// Every combination of opt, fuse_reduce and numerics; default numerics with and without staging.
+std::vector<CompileOptions> all_options();
+
+struct Verdict {
+  Comparison comparison;               // over all runs
+  std::optional<std::string> problem;  // what is wrong, and under which options
+};
+
+/// The outputs of one run, in the order of the roots; the inputs are bound by slot. Errors: the engine's, and
+/// DATA_LOSS where an input was written to.
+StatusOr<std::vector<Bytes>> run_on(Engine& engine, const RandomCase& c, const CompileOptions& options);
+
+/// Two engines, of one and of two compute threads, that share a cache directory.
+class Differential {
+ public:
+  /// `compiler` as in EngineOptions: a C compiler other than the first that is found.
+  explicit Differential(const std::string& cache_dir, const std::string& compiler = "");
+
+  /// Runs the case under each of `options` on both engines. Results must agree with the reference; those of strict
+  /// runs must have the same bits as each other, those of the two engines as well; inputs must stay as they were.
+  Verdict run(const RandomCase& c, const std::vector<CompileOptions>& options);
+
+  /// The outputs of one run on the engine of two threads.
+  StatusOr<std::vector<Bytes>> run_once(const RandomCase& c, const CompileOptions& options) {
+    return run_on(*engines_.back(), c, options);
+  }
+
+ private:
+  std::vector<std::unique_ptr<Engine>> engines_;
+};
+
+}  // namespace uop::reference
