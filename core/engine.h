@@ -60,13 +60,14 @@ struct RunResult {
 };
 
 struct StageText {
-  std::string name;  // a pass of core/compiler.cpp, or "c"
+  std::string name;  // a pass of core/compiler.cpp; of a pass over one kernel: "render_c r_4_8"
   std::string text;
 };
 
 struct Explanation {
   Compilation compilation;
-  std::vector<StageText> stages;  // every pass, in order, then the C of each distinct kernel
+  std::vector<StageText>
+      stages;  // every pass, in order; those of a kernel (last: render_c) once for each distinct body
 };
 
 /// What an engine reports as it happens; called from any thread, must not block.

@@ -115,7 +115,6 @@ class GrpcConnection final : public Connection {
   }
 
   const std::string& address() const override { return address_; }
-  const uopd::v1::HelloReply& hello() const override { return hello_; }
 
  private:
   template <class Reply, class Request>

@@ -38,7 +38,6 @@ class Connection {
   virtual StatusOr<uopd::v1::StatusReply> status() = 0;
 
   virtual const std::string& address() const = 0;
-  virtual const uopd::v1::HelloReply& hello() const = 0;
 };
 
 }  // namespace uop

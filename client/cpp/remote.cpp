@@ -159,7 +159,11 @@ class RemoteDevice final : public Device {
 StatusOr<std::shared_ptr<Device>> remote(const std::string& address) {
   StatusOr<std::shared_ptr<Connection>> connection = Connection::open(address);
   if (!connection.ok()) return connection.status();
-  return std::shared_ptr<Device>(std::make_shared<RemoteDevice>(*std::move(connection)));
+  return remote(*std::move(connection));
+}
+
+std::shared_ptr<Device> remote(std::shared_ptr<Connection> connection) {
+  return std::make_shared<RemoteDevice>(std::move(connection));
 }
 
 }  // namespace uop

@@ -16,4 +16,8 @@ inline constexpr const char* kDefaultServer = "127.0.0.1:9470";
 /// Errors: UNAVAILABLE that names the address; FAILED_PRECONDITION where client and server share no protocol version.
 StatusOr<std::shared_ptr<Device>> remote(const std::string& address = kDefaultServer);
 
+class Connection;
+/// The device behind a connection that is open; what tests stand in for a server with.
+std::shared_ptr<Device> remote(std::shared_ptr<Connection> connection);
+
 }  // namespace uop

@@ -42,13 +42,10 @@ std::optional<Op> op_of_name(std::string_view name) {
 bool accepts(Op op, DType dtype) {
   const std::string_view kinds = row(op).kinds;
   switch (row(dtype).kind) {
-    case DTypeKind::kBool:
-      return kinds.find('B') != std::string_view::npos;
+    case DTypeKind::kBool: return kinds.find('B') != std::string_view::npos;
     case DTypeKind::kSigned:
-    case DTypeKind::kUnsigned:
-      return kinds.find('I') != std::string_view::npos;
-    case DTypeKind::kFloat:
-      return kinds.find('F') != std::string_view::npos;
+    case DTypeKind::kUnsigned: return kinds.find('I') != std::string_view::npos;
+    case DTypeKind::kFloat: return kinds.find('F') != std::string_view::npos;
   }
   return false;
 }

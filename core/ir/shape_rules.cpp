@@ -46,8 +46,7 @@ Status wrong_length(Op op, Ints ints, std::size_t expected, std::string_view eac
 StatusOr<Inferred> infer_source(Op op, const Arg& arg) {
   if (arg.dtype == DType::kNone) return invalid_argument("{} needs a dtype", name(op));
   switch (op) {
-    case Op::kConst:
-      return result(arg.dtype, {});
+    case Op::kConst: return result(arg.dtype, {});
     case Op::kVariable: {
       if (arg.dtype != DType::kI32 && arg.dtype != DType::kI64)
         return invalid_argument("VARIABLE is i32 or i64, not {}; CAST its value", name(arg.dtype));
@@ -58,8 +57,7 @@ StatusOr<Inferred> infer_source(Op op, const Arg& arg) {
         return invalid_argument("the bounds {} of an i32 VARIABLE do not fit into it; use i64", shape_text(arg.ints));
       return result(arg.dtype, {});
     }
-    default:
-      break;
+    default: break;
   }
   if (arg.ints.size() != 1) return invalid_argument("{} takes one size; got {}", name(op), shape_text(arg.ints));
   if (op == Op::kIota && arg.dtype == DType::kBool) return invalid_argument("IOTA counts in numbers, not in bool");
@@ -128,8 +126,7 @@ StatusOr<Inferred> infer_movement(Op op, UOp x, Ints ints) {
           return invalid_argument("FLIP takes 0 or 1 for each axis; got {}", shape_text(ints));
       to = from;
       break;
-    default:
-      check(false, "not a movement op");
+    default: check(false, "not a movement op");
   }
   return result(x.dtype(), std::move(to));
 }
@@ -187,8 +184,7 @@ StatusOr<Inferred> infer_alu(Op op, std::span<const UOp> src, const Arg& arg) {
   for (const UOp s : src)
     if (s.shape() != last.shape()) return takes(op, "operands of one shape; RESHAPE and EXPAND them", src);
   switch (row(op).result) {
-    case OpResult::kBool:
-      return Inferred{DType::kBool, last.shape(), last.numel()};
+    case OpResult::kBool: return Inferred{DType::kBool, last.shape(), last.numel()};
     case OpResult::kArg:
       if (arg.dtype == DType::kNone) return invalid_argument("{} needs a dtype", name(op));
       if (op == Op::kBitcast && byte_size(arg.dtype) != byte_size(last.dtype()))
@@ -196,8 +192,7 @@ StatusOr<Inferred> infer_alu(Op op, std::span<const UOp> src, const Arg& arg) {
                                 byte_size(last.dtype()), name(arg.dtype), byte_size(arg.dtype));
       return Inferred{arg.dtype, last.shape(), last.numel()};
     case OpResult::kSame:
-    case OpResult::kNone:
-      break;
+    case OpResult::kNone: break;
   }
   return Inferred{last.dtype(), last.shape(), last.numel()};
 }
@@ -239,8 +234,7 @@ StatusOr<Inferred> infer_loop(Op op, std::span<const UOp> src, const Arg& arg) {
       if (std::any_of(src.begin(), src.end(), [](UOp s) { return s.op() != Op::kStore; }))
         return takes(op, "stores", src);
       return Inferred{DType::kNone, {}, 1};
-    default:
-      break;
+    default: break;
   }
   check(false, "not a loop op");
   return Inferred{};
@@ -253,26 +247,19 @@ StatusOr<Inferred> infer(Op op, std::span<const UOp> src, const Arg& arg) {
   if (r.arity >= 0 && src.size() != static_cast<std::size_t>(r.arity))
     return invalid_argument("{} takes {} source{}; got {}", r.name, r.arity, r.arity == 1 ? "" : "s", src.size());
   switch (r.cls) {
-    case OpClass::kSource:
-      return infer_source(op, arg);
-    case OpClass::kMovement:
-      return infer_movement(op, src[0], arg.ints);
-    case OpClass::kReduce:
-      return infer_reduce(src[0], arg);
-    case OpClass::kStage:
-      return Inferred{src[0].dtype(), src[0].shape(), src[0].numel()};
+    case OpClass::kSource: return infer_source(op, arg);
+    case OpClass::kMovement: return infer_movement(op, src[0], arg.ints);
+    case OpClass::kReduce: return infer_reduce(src[0], arg);
+    case OpClass::kStage: return Inferred{src[0].dtype(), src[0].shape(), src[0].numel()};
     case OpClass::kGradient:
       if (op == Op::kDetach) return Inferred{src[0].dtype(), src[0].shape(), src[0].numel()};
       if (!is_float(src[0].dtype()) || src[0].numel() != 1)
         return takes(op, "a loss of one float element, then wrt", src);
       if (!is_float(src[1].dtype())) return takes(op, "a wrt of a float dtype", src.subspan(1));
       return Inferred{src[1].dtype(), src[1].shape(), src[1].numel()};
-    case OpClass::kIndexed:
-      return infer_indexed(op, src, arg);
-    case OpClass::kAlu:
-      return infer_alu(op, src, arg);
-    case OpClass::kLoop:
-      return infer_loop(op, src, arg);
+    case OpClass::kIndexed: return infer_indexed(op, src, arg);
+    case OpClass::kAlu: return infer_alu(op, src, arg);
+    case OpClass::kLoop: return infer_loop(op, src, arg);
   }
   check(false, "an op class is missing");
   return Inferred{};

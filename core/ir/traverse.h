@@ -17,8 +17,8 @@ std::vector<UOp> toposort(std::span<const UOp> roots);
 /// replaced before the target is.
 std::vector<UOp> rebuild(std::span<const UOp> roots, Graph& target, const std::function<UOp(UOp, UOp)>& replace);
 
-/// Copies `root` and what it needs into `target`. `leaf(u)` may give a node of `target` that stands for u, which is then
-/// not entered; it is asked once per node, in canonical order, and answers "no node" for what is to be copied.
+/// Copies `root` and what it needs into `target`. `leaf(u)` may give a node of `target` that stands for u, which is
+/// then not entered; it is asked once per node, in canonical order, and answers "no node" for what is to be copied.
 UOp copy_until(UOp root, Graph& target, const std::function<UOp(UOp)>& leaf);
 
 }  // namespace uop

@@ -62,10 +62,21 @@ bool promotes(Op op) {
   return op == Op::kAdd || op == Op::kSub || op == Op::kMul || op == Op::kNeg || op == Op::kNot;
 }
 
+/// "uop_f(…)" and nothing beside it.
+bool is_one_call(std::string_view text) {
+  if (!text.starts_with("uop_")) return false;
+  int open = 0;
+  for (std::size_t i = 0; i < text.size(); i++) {
+    if (text[i] == '(') open++;
+    if (text[i] == ')' && --open == 0) return i + 1 == text.size();
+  }
+  return false;
+}
+
 std::string finished(Op op, DType dtype, const std::string& expression) {
   if (is_half(dtype) && rounds(op)) return fmt::format("uop_round_{}({})", name(dtype), expression);
   if (is_small_integer(dtype) && promotes(op)) return fmt::format("(({})({}))", row(dtype).c_value, expression);
-  return expression.ends_with(')') && expression.starts_with("uop_") ? expression : "(" + expression + ")";
+  return is_one_call(expression) ? expression : "(" + expression + ")";
 }
 
 std::string from_template(Op op, DType dtype, std::span<const std::string> operands) {

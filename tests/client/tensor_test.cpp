@@ -226,7 +226,7 @@ TEST_F(TensorTest, BuffersGoWithTheirTensorsAndTheGraphStaysSmall) {
   EXPECT_THAT(x.to_vector<float>(), ::testing::ElementsAre(3001, 3002));
 }
 
-TEST_F(TensorTest, ErrorsSayWhatAndWhatToDo) {
+TEST_F(TensorTest, ErrorsGiveTheRemedy) {
   const Tensor x = Tensor::arange(program_, 6, DType::kF32).reshape({2, 3});
   const Tensor u = Tensor::from<std::uint64_t>(program_, {1}, {1});
   const Tensor other = Tensor::arange(make_program(dir_.path("cache")), 6);

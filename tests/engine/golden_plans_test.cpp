@@ -283,7 +283,7 @@ TEST(GoldenPlans, TheChaptersCHasNoNeedlessDivisionModuloOrBoundsTest) {
   for (const NamesCase& c : names_cases()) {
     Graph g;
     for (const KernelProgram& p : plan_of(c.roots(g), c.options).programs) {
-      const std::string body = p.source.substr(p.source.find("static __attribute__((noinline))"));
+      const std::string body = p.source.substr(p.source.find("static __attribute__((noinline"));
       EXPECT_THAT(body, Not(HasSubstr("%"))) << c.what;
       EXPECT_THAT(body, Not(HasSubstr("if ("))) << c.what;
       EXPECT_THAT(body, Not(HasSubstr("&"))) << c.what;

@@ -191,6 +191,27 @@ inline const GraphRow kGraphRows[] = {
      "%4 = WHERE(%2, %3, %0)\nreturn %4",
      {"5 6", "0 0"},
      "5 6"},
+
+    // What is rendered as an operand stays one operand.
+    {"a_sum_is_one_operand",
+     "%0 = BUFFER slot=0 size=1 : i32[1]\n%1 = BUFFER slot=1 size=1 : i32[1]\n%2 = DIV(%0, %1)\n%3 = SUB(%0, %1)\n"
+     "%4 = ADD(%2, %3)\n%5 = MUL(%4, %0)\nreturn %5",
+     {"7", "2"},
+     "56"},
+    {"a_quotient_is_one_operand",
+     "%0 = BUFFER slot=0 size=1 : f32[1]\n%1 = BUFFER slot=1 size=1 : f32[1]\n%2 = DIV(%1, %0)\n%3 = MUL(%0, %2)\n"
+     "return %3",
+     {"1e30", "1e30"},
+     "1e30"},
+
+    // gcc 12 gives wrong masks to guarded loads of a short inner loop that it unrolls and vectorises.
+    {"padded_pairs",
+     "%0 = BUFFER slot=0 size=40 : f32[40]\n%1 = RESHAPE(%0) shape=[20,2]\n%2 = PAD(%1) before_after=[3,0,0,0]\n"
+     "return %2",
+     {"1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 "
+      "34 35 36 37 38 39 40"},
+     "0 0 0 0 0 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 "
+     "30 31 32 33 34 35 36 37 38 39 40"},
 };
 
 }  // namespace uop::reference

@@ -2,6 +2,7 @@
 // right rather than fast, so that a mistake in core/ir/scalar.cpp is not repeated here.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "core/ir/dtype.h"

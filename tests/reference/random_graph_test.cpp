@@ -46,8 +46,6 @@ TEST(RandomGraph, CoversOpsAndDTypesAndIsMostlyChecked) {
   EXPECT_GT(scalar_roots, 0u);
   EXPECT_LT(open[Numerics::kStrict], elements / 20) << "of " << elements;
   EXPECT_LT(open[Numerics::kDefault], elements / 10) << "of " << elements;
-  std::cout << "open of " << elements << ": strict " << open[Numerics::kStrict] << ", default "
-            << open[Numerics::kDefault] << "\n";
 }
 
 TEST(RandomGraph, IsTheSameForTheSameSeed) {

@@ -59,7 +59,7 @@ class LifecycleTest : public ServerTest {
   };
 
   ServerOptions hanging() const {
-    ServerOptions o = options();
+    ServerOptions o = measured();
     o.engine.compiler = hanging_compiler(directory);
     return o;
   }
@@ -79,7 +79,7 @@ TEST_F(LifecycleTest, HealthIsServingByNameAndOverall) {
 }
 
 TEST_F(LifecycleTest, SecondServerOnThePortFailsAndNamesIt) {
-  start(options());
+  start(measured());
   ServerOptions o = options();
   o.listen = server->addresses().grpc;
   StatusOr<std::unique_ptr<Server>> second = Server::start(o);
@@ -131,9 +131,7 @@ TEST_F(LifecycleTest, AddressesThatAreNone) {
   ServerOptions o = options();
   o.listen = "none";
   EXPECT_THAT(message(Server::start(o).status()), HasSubstr("--unix"));
-  o = options();
-  o.metrics = "none";
-  start(o);
+  start(options());
   EXPECT_EQ(server->addresses().metrics, "");
 }
 
@@ -185,8 +183,7 @@ TEST_F(LifecycleTest, FullQueueRefusesAndHealthStillAnswers) {
 }
 
 TEST_F(LifecycleTest, DrainRefusesNewWorkAndFinishesTheOld) {
-  ServerOptions o = options();
-  start(o);
+  start(measured());
   TestClient c = client();
   // A stream that is open keeps the server until it is done.
   const auto context = c.context();

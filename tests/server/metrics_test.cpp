@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 class MetricsTest : public ServerTest {
  protected:
-  void SetUp() override { start(options()); }
+  void SetUp() override { start(measured()); }
 
   std::set<std::string> names() const {
     std::set<std::string> found;

@@ -226,6 +226,7 @@ TEST_F(StreamTest, SessionsDoNotSeeEachOther) {
 class ShortLeaseTest : public StreamTest {
  protected:
   void change(ServerOptions& o) override {
+    o.metrics = measured().metrics;
     o.lease_seconds = 1;
     o.stream_idle_seconds = 1;
   }
