@@ -34,7 +34,7 @@ class Interpreter {
         return v;
       case OpClass::kAlu:
         v.tensor.elements = elementwise(u, src);
-        v.may_be_unrounded = may_fuse(u.dtype()) && (u.op() == Op::kMul || (v.may_be_unrounded && passes_on(u.op())));
+        v.may_be_unrounded = may_fuse(u.dtype()) && (is_product(u) || (v.may_be_unrounded && passes_on(u.op())));
         return v;
       case OpClass::kStage: v.tensor.elements = src[0]->tensor.elements; return v;
       case OpClass::kGradient:
@@ -50,6 +50,15 @@ class Interpreter {
   /// Halves are rounded by a call after each op, which no FMA reaches over.
   bool may_fuse(DType dtype) const {
     return numerics_ == Numerics::kDefault && (dtype == DType::kF32 || dtype == DType::kF64);
+  }
+
+  /// A product, or a sum that a compiler makes one: x + x is 2 * x, whatever movement ops lie between.
+  static bool is_product(UOp u) {
+    const auto base = [](UOp x) {
+      while (is_movement(x.op())) x = x.src(0);
+      return x;
+    };
+    return u.op() == Op::kMul || (u.op() == Op::kAdd && base(u.src(0)) == base(u.src(1)));
   }
 
   /// Elementwise ops that a compiler may look through from an addition to a product.
