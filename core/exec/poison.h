@@ -15,6 +15,7 @@ inline constexpr int kPoisonByte = 0xFF;
 /// The memory has no owner until `unpoison`.
 inline void poison(void* data, std::uint64_t bytes) {
 #ifndef NDEBUG
+  ASAN_UNPOISON_MEMORY_REGION(data, bytes);  // what lay behind the owner's bytes was never his
   std::memset(data, kPoisonByte, bytes);
 #endif
   ASAN_POISON_MEMORY_REGION(data, bytes);
