@@ -8,5 +8,6 @@ namespace uop::bench {
 void register_kernel_cases();
 void register_plan_cases();
 void register_rpc_cases();
+void register_scale_cases();
 
 }  // namespace uop::bench

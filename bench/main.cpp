@@ -8,6 +8,7 @@ int main(int argc, char** argv) {
   uop::bench::register_kernel_cases();
   uop::bench::register_plan_cases();
   uop::bench::register_rpc_cases();
+  uop::bench::register_scale_cases();
   uop::bench::JsonLines reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
   benchmark::Shutdown();

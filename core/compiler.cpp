@@ -1,7 +1,6 @@
 #include "core/compiler.h"
 
 #include <unordered_map>
-#include <unordered_set>
 
 #include "core/grad/expand_gradients.h"
 #include "core/ir/loop_nest.h"
@@ -11,7 +10,7 @@
 #include "core/lower/lower.h"
 #include "core/opt/simplify.h"
 #include "core/render/render_c.h"
-#include "core/schedule/nest_reductions.h"
+#include "core/schedule/materialization_points.h"
 #include "core/schedule/plan_memory.h"
 #include "core/schedule/split_kernels.h"
 #include "core/schedule/stage_broadcast_compute.h"
@@ -128,11 +127,8 @@ StatusOr<Plan> compile_plan(std::span<const UOp> roots, const CompileOptions& op
     trace.show("stage_broadcast_compute", graph);
   }
 
-  std::unordered_set<UOp, UOpHash> nested;
-  if (options.opt >= 1 && !options.fuse_reduce) nested = nest_reductions(graph);
-
-  const Schedule schedule =
-      split_kernels(inputs, variables, graph, [&](UOp u) { return options.fuse_reduce || nested.contains(u); });
+  const std::unordered_set<UOp, UOpHash> points = materialization_points(graph, options);
+  const Schedule schedule = split_kernels(inputs, variables, graph, points);
   Plan plan = assemble(schedule, options, trace);  // per kernel: lower, simplify, linearize, render_c
 
   plan_memory(plan, schedule.temps);

@@ -1,41 +1,14 @@
 #include "core/lower/movement.h"
 
+#include "core/ir/reshape_groups.h"
 #include "core/support/status.h"
 
 namespace uop {
 namespace {
 
-/// One run of axes of each shape with the same number of elements: [4,8] and [32], or [1] and [].
-struct Group {
-  std::size_t from_begin, from_end, to_begin, to_end;
-};
-
-// Axes that a RESHAPE leaves alone stay alone, so that only those it merges or splits cost arithmetic.
-std::vector<Group> matching_groups(const Shape& from, const Shape& to) {
-  std::vector<Group> groups;
-  std::size_t i = 0;
-  std::size_t j = 0;
-  while (i < from.size() || j < to.size()) {
-    Group g{i, i, j, j};
-    std::int64_t a = i < from.size() ? from[i++] : 1;
-    std::int64_t b = j < to.size() ? to[j++] : 1;
-    while (a != b) {
-      if (a < b) {
-        a *= from[i++];
-      } else {
-        b *= to[j++];
-      }
-    }
-    g.from_end = i;
-    g.to_end = j;
-    groups.push_back(g);
-  }
-  return groups;
-}
-
 std::vector<UOp> reshape_index(IndexBuilder& build, const Shape& from, const Shape& to, std::span<const UOp> index) {
   std::vector<UOp> result(from.size());
-  for (const Group& g : matching_groups(from, to)) {
+  for (const ReshapeGroup& g : reshape_groups(from, to)) {
     const std::size_t count = g.to_end - g.to_begin;
     const UOp flat = build.flatten(index.subspan(g.to_begin, count), std::span(to).subspan(g.to_begin, count));
     std::int64_t stride = 1;

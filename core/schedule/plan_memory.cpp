@@ -1,7 +1,8 @@
 #include "core/schedule/plan_memory.h"
 
-#include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "core/ir/verify_plan.h"
@@ -10,51 +11,66 @@
 namespace uop {
 namespace {
 
-/// The free parts of a growing piece of memory, by offset; neighbours are merged.
+/// The free parts of a growing piece of memory; neighbours are merged. The smallest part that is large enough is used
+/// first, of equal ones the one with the lowest offset.
 class Arena {
  public:
   std::uint64_t take(std::uint64_t bytes) {
-    auto best = free_.end();
-    for (auto it = free_.begin(); it != free_.end(); ++it)
-      if (it->second >= bytes && (best == free_.end() || it->second < best->second)) best = it;
-    if (best == free_.end()) return grow(bytes);
-    const auto [offset, size] = *best;
-    free_.erase(best);
-    if (size > bytes) free_.emplace(offset + bytes, size - bytes);
+    const auto best = by_size_.lower_bound({bytes, 0});
+    if (best == by_size_.end()) return grow(bytes);
+    const auto [size, offset] = *best;
+    remove(by_offset_.find(offset));
+    if (size > bytes) insert(offset + bytes, size - bytes);
     return offset;
   }
 
   void give_back(std::uint64_t offset, std::uint64_t bytes) {
-    auto at = free_.emplace(offset, bytes).first;
-    if (const auto next = std::next(at); next != free_.end() && at->first + at->second == next->first) {
-      at->second += next->second;
-      free_.erase(next);
+    const auto next = by_offset_.lower_bound(offset);
+    if (next != by_offset_.begin()) {
+      if (const auto before = std::prev(next); before->first + before->second == offset) {
+        offset = before->first;
+        bytes += before->second;
+        remove(before);
+      }
     }
-    if (at == free_.begin()) return;
-    if (const auto before = std::prev(at); before->first + before->second == at->first) {
-      before->second += at->second;
-      free_.erase(at);
+    if (next != by_offset_.end() && offset + bytes == next->first) {
+      bytes += next->second;
+      remove(next);
     }
+    insert(offset, bytes);
   }
 
   std::uint64_t size() const { return size_; }
 
  private:
+  using ByOffset = std::map<std::uint64_t, std::uint64_t>;
+
+  void insert(std::uint64_t offset, std::uint64_t bytes) {
+    by_offset_.emplace(offset, bytes);
+    by_size_.emplace(bytes, offset);
+  }
+
+  void remove(ByOffset::iterator part) {
+    by_size_.erase({part->second, part->first});
+    by_offset_.erase(part);
+  }
+
   /// Makes the arena larger, using a free part at its end where there is one.
   std::uint64_t grow(std::uint64_t bytes) {
     std::uint64_t offset = size_;
-    if (!free_.empty()) {
-      const auto last = std::prev(free_.end());
+    if (!by_offset_.empty()) {
+      const auto last = std::prev(by_offset_.end());
       if (last->first + last->second == size_) {
         offset = last->first;
-        free_.erase(last);
+        remove(last);
       }
     }
     size_ = offset + bytes;
     return offset;
   }
 
-  std::map<std::uint64_t, std::uint64_t> free_;
+  ByOffset by_offset_;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> by_size_;
   std::uint64_t size_ = 0;
 };
 

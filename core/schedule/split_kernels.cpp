@@ -117,7 +117,7 @@ std::vector<UOp> nodes_of(Op op, std::span<const UOp> roots) {
 }
 
 Schedule split_kernels(std::span<const UOp> inputs, std::span<const UOp> variables, std::span<const UOp> given_roots,
-                       const std::function<bool(UOp)>& nested) {
+                       const std::unordered_set<UOp, UOpHash>& points) {
   const std::vector<UOp> roots = distinct_roots(given_roots);
   Schedule schedule;
   const NodeIndex input_index = positions(inputs);
@@ -132,17 +132,17 @@ Schedule split_kernels(std::span<const UOp> inputs, std::span<const UOp> variabl
     schedule.outputs.push_back({{u.dtype(), u.numel()}, alias ? std::int64_t{input_index.at(alias)} : -1});
     if (!alias) stored.emplace(u, BufferRef{BufferRef::Kind::kOut, r});
   }
-  std::vector<UOp> points;
+  std::vector<UOp> ends;  // of kernels, in order
   for (const UOp u : toposort(roots)) {
-    const bool is_point = u.op() == Op::kStage || (u.op() == Op::kReduce && !nested(u)) || u.op() == Op::kScatter;
-    if (!is_point && !stored.contains(u)) continue;
-    points.push_back(u);
+    const bool is_point = points.contains(u) || u.op() == Op::kStage;  // also the STAGEs of distinct_roots
+    if ((!is_point || contiguous_buffer(u)) && !stored.contains(u)) continue;
+    ends.push_back(u);
     if (stored.contains(u)) continue;
     stored.emplace(u, BufferRef{BufferRef::Kind::kTmp, static_cast<std::uint32_t>(schedule.temps.size())});
     schedule.temps.push_back({u.dtype(), u.numel()});
   }
   const BodyBuilder builder(input_index, variable_index, stored);
-  for (const UOp u : points)
+  for (const UOp u : ends)
     if (u.numel() > 0) schedule.kernels.push_back(builder.build(u));
   return schedule;
 }

@@ -1,13 +1,15 @@
-// Cuts a graph into kernels at its materialization points: roots, STAGE, SCATTER, and REDUCE unless it is nested.
+// Cuts a graph into kernels at its materialization points.
 //
-// Requires: no GRADIENT, no DETACH. Ensures: each kernel body reads only BUFFERs, numbered 0, 1, … in
-// canonical order, so that kernels that do the same to different buffers have equal bodies; kernels stand in an order
-// in which producers come before consumers. A root that already is a contiguous buffer costs nothing: its output is an
-// alias of that input. A value of no elements costs no kernel. Why here: all that decides where to cut is done.
+// Requires: no GRADIENT, no DETACH; the points are those of materialization_points. Ensures: each kernel body reads
+// only BUFFERs, numbered 0, 1, … in canonical order, so that kernels that do the same to different buffers have equal
+// bodies; kernels stand in an order in which producers come before consumers. A root that already is a contiguous
+// buffer costs nothing: its output is an alias of that input. A value of no elements costs no kernel. Why here: all
+// that decides where to cut is done.
 #pragma once
 
-#include <functional>
+#include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "core/ir/plan.h"
@@ -32,9 +34,8 @@ struct Schedule {
   std::vector<OutputSpec> outputs;  // one per root
 };
 
-/// `nested(u)`: true for a REDUCE that is computed inside its consumers' kernels.
 Schedule split_kernels(std::span<const UOp> inputs, std::span<const UOp> variables, std::span<const UOp> roots,
-                       const std::function<bool(UOp)>& nested);
+                       const std::unordered_set<UOp, UOpHash>& points);
 
 /// The BUFFERs, or VARIABLEs, of a graph in canonical order: how a plan numbers them.
 std::vector<UOp> nodes_of(Op op, std::span<const UOp> roots);

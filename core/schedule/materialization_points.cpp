@@ -1,0 +1,149 @@
+#include "core/schedule/materialization_points.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/ir/traverse.h"
+#include "core/schedule/reading.h"
+
+namespace uop {
+namespace {
+
+using NodeSet = std::unordered_set<UOp, UOpHash>;
+
+/// Values up to this size are never too large to store.
+constexpr std::int64_t kSmallValue = 1 << 16;
+
+bool is_always_stored(UOp u) {
+  return u.op() == Op::kStage || u.op() == Op::kScatter;
+}
+
+/// Operations in C, roughly, of computing one element of `u` from its sources.
+std::int64_t work_of(Op op) {
+  const bool is_polynomial = op == Op::kExp2 || op == Op::kLog2 || op == Op::kSin;
+  return is_polynomial ? 8 : 1;
+}
+
+/// Walks from the roots to the inputs: when a node's turn comes, all its readers are known, and it is decided whether
+/// it ends a kernel.
+class PointFinder {
+ public:
+  PointFinder(std::span<const UOp> roots, const CompileOptions& options)
+      : options_(options),
+        order_(toposort(roots)),
+        is_root_(roots.begin(), roots.end()),
+        readings_(roots.empty() ? 0 : roots.front().graph().size()),
+        tree_work_(readings_.size()) {}
+
+  NodeSet run() {
+    for (const UOp u : order_) tree_work_[u.id()] = tree_work(u);
+    for (auto it = order_.rbegin(); it != order_.rend(); ++it) visit(*it);
+    return std::move(points_);
+  }
+
+ private:
+  struct Kernel {
+    UOp point;
+    std::int64_t work = 0;  // operations so far, one for each node and index
+  };
+
+  /// Operations to compute one element of `u` from stored values, counting what is shared as often as it is used.
+  std::int64_t tree_work(UOp u) const {
+    if (op_class(u.op()) == OpClass::kSource || is_always_stored(u) || u.op() == Op::kReduce) return 1;
+    std::int64_t work = work_of(u.op());
+    for (const UOp s : u.src()) work += tree_work_[s.id()];
+    return std::min(work, kMaxKernelWork);
+  }
+
+  void visit(UOp u) {
+    if (is_root_.contains(u) || ends_kernel(u)) {
+      points_.insert(u);
+      for (const Reading& r : readings_[u.id()]) kernels_[r.kernel].work++;  // it loads the value
+      readings_[u.id()].clear();
+      if (u.numel() == 0) return;
+      kernels_.push_back({u});
+      readings_[u.id()].push_back(own_reading(u, static_cast<std::uint32_t>(kernels_.size() - 1)));
+    }
+    const std::vector<Reading> readings = std::move(readings_[u.id()]);
+    readings_[u.id()] = {};
+    for (const Reading& r : readings) kernels_[r.kernel].work += work_of(u.op());
+    if (u.numel() == 0) return;  // nothing of it is ever read
+    for (std::size_t i = 0; i < u.src().size(); i++)
+      for (const Reading& r : readings) add(u.src(i), read_through(u, i, r));
+  }
+
+  void add(UOp u, Reading r) {
+    std::size_t pair = fingerprint(r);
+    pair ^= (u.id() + 1) * 0x9e3779b97f4a7c15u;
+    if (seen_.insert(pair).second) readings_[u.id()].push_back(std::move(r));
+  }
+
+  bool ends_kernel(UOp u) const {
+    if (is_always_stored(u)) return true;
+    if (op_class(u.op()) == OpClass::kSource || u.numel() == 0) return false;
+    if (u.op() == Op::kReduce && !nests(u)) return true;
+    return would_be_too_large(u) || is_read_too_often(u);
+  }
+
+  bool nests(UOp reduce) const {
+    if (options_.fuse_reduce) return true;
+    return options_.opt >= 1 && nests_for_free(reduce);
+  }
+
+  bool nests_for_free(UOp reduce) const {
+    const std::vector<Reading>& readings = readings_[reduce.id()];
+    if (readings.size() != 1 || readings[0].gate != 0) return false;
+    std::uint64_t depends = 0;  // bit i: on the loop over output axis i
+    for (const AxisIndex& axis : readings[0].axes) {
+      if (axis.symbol > kLastLoopSymbol) return false;
+      if (axis.symbol != 0) depends |= std::uint64_t{1} << (axis.symbol - 1);
+    }
+    // The loops of size 1 do not exist; of the others, `depends` must be the outermost ones, and at least the first,
+    // or every slice of the parallel loop would compute the reduction again.
+    const Shape& loops = kernels_[readings[0].kernel].point.shape();
+    bool still_prefix = true;
+    bool any_loop = false;
+    for (std::size_t i = 0; i < loops.size(); i++) {
+      if (loops[i] == 1) continue;
+      const bool in = (depends >> i & 1) != 0;
+      if (in && !still_prefix) return false;
+      if (!in && !any_loop) return false;
+      still_prefix &= in;
+      any_loop = true;
+    }
+    return true;
+  }
+
+  bool would_be_too_large(UOp u) const {
+    for (const Reading& r : readings_[u.id()]) {
+      const Kernel& kernel = kernels_[r.kernel];
+      const bool is_cheap_to_store =
+          !is_movement(u.op()) && u.numel() / 4 <= std::max(kernel.point.numel(), kSmallValue);
+      if (kernel.work >= kMaxKernelWork * (is_cheap_to_store ? 1 : kOversize)) return true;
+    }
+    return false;
+  }
+
+  /// Movement costs only index arithmetic, but a copy costs as much as any other store.
+  bool is_read_too_often(UOp u) const {
+    const std::int64_t cheap = is_movement(u.op()) ? kCheapWork * kOversize : kCheapWork;
+    return readings_[u.id()].size() > kMaxReadings && tree_work_[u.id()] >= cheap;
+  }
+
+  const CompileOptions& options_;
+  const std::vector<UOp> order_;
+  const NodeSet is_root_;
+  std::vector<std::vector<Reading>> readings_;  // by node
+  std::vector<std::int64_t> tree_work_;         // by node
+  std::vector<Kernel> kernels_;
+  std::unordered_set<std::size_t> seen_;  // a number for each node and reading of it
+  NodeSet points_;
+};
+
+}  // namespace
+
+NodeSet materialization_points(std::span<const UOp> roots, const CompileOptions& options) {
+  return PointFinder(roots, options).run();
+}
+
+}  // namespace uop
