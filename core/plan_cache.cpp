@@ -8,8 +8,6 @@ namespace {
 /// Plans compared to explain a miss. The nearest one is nearly always among the last few: a model that recompiles
 /// every step does so against the step before.
 constexpr std::size_t kComparedPlans = 64;
-/// Structures above this size are not compared: explaining must stay cheap beside compiling.
-constexpr std::size_t kComparedBytes = 4 << 20;
 
 /// What a plan keeps in memory, near enough.
 std::uint64_t footprint(const CompiledPlan& compiled) {
@@ -66,20 +64,20 @@ std::vector<CompiledPlanPtr> PlanCache::recent(std::size_t most) const {
 }
 
 std::string PlanCache::explain_miss(const std::string& structure, const CompileOptions& options) {
-  if (structure.size() > kComparedBytes) return "the structure is new (too large to compare with others)";
-  std::string best;
-  std::size_t best_position = 0;
+  CompiledPlanPtr nearest;
+  std::size_t longest = 0;
   for (const CompiledPlanPtr& plan : recent(kComparedPlans)) {
     if (plan->structure == structure)
       return fmt::format("the same structure is cached with other options: {}",
                          option_difference(options, plan->options));
-    if (plan->structure.size() > kComparedBytes) continue;
-    const StructureDifference difference = first_difference(structure, plan->structure);
-    if (!best.empty() && difference.position <= best_position) continue;
-    best_position = difference.position;
-    best = fmt::format("nearest cached plan {}: {}", plan->id.hex().substr(0, 12), difference.text);
+    const std::size_t common = common_prefix(structure, plan->structure);
+    if (nearest && common <= longest) continue;
+    longest = common;
+    nearest = plan;
   }
-  return best.empty() ? "no plan was cached" : best;
+  if (!nearest) return "no plan was cached";
+  return fmt::format("nearest cached plan {}: {}", nearest->id.hex().substr(0, 12),
+                     first_difference(structure, nearest->structure).text);
 }
 
 std::uint64_t PlanCache::bytes() const {

@@ -29,6 +29,11 @@ StatusOr<NodeMap> backward(UOp loss, const NodeSet& wanted) {
     const auto g = gradient.find(u);
     if (g == gradient.end() || !on_the_way.contains(u)) continue;
     const UOp of_u = g->second;
+    if (u.graph().size() > kMaxExpandedNodes)
+      return error(StatusCode::kResourceExhausted,
+                   "with its gradients the graph has more than {} nodes\nremedy: cut the program into several graphs, "
+                   "or ask for fewer and lower derivatives",
+                   kMaxExpandedNodes);
     for (std::size_t i = 0; i < u.src().size(); i++) {
       const UOp s = u.src(i);
       if (!on_the_way.contains(s) || !passes_gradient(u, i)) continue;
@@ -58,9 +63,13 @@ std::unordered_map<UOp, NodeSet, UOpHash> innermost_gradients(std::span<const UO
 
 StatusOr<std::vector<UOp>> expand_gradients(std::span<const UOp> roots) {
   std::vector<UOp> expanded(roots.begin(), roots.end());
-  for (;;) {  // once per level of nesting: a gradient of a gradient is expanded after the inner one
+  for (int order = 1;; order++) {  // a gradient of a gradient is expanded after the inner one
     const auto by_loss = innermost_gradients(expanded);
     if (by_loss.empty()) return expanded;
+    if (order > kMaxGradientOrder)
+      return error(StatusCode::kResourceExhausted,
+                   "a GRADIENT of a GRADIENT, {} deep; the limit is {}\nremedy: ask for a lower derivative", order,
+                   kMaxGradientOrder);
     std::unordered_map<UOp, NodeMap, UOpHash> gradients;
     for (const auto& [loss, wanted] : by_loss) {
       StatusOr<NodeMap> g = backward(loss, wanted);

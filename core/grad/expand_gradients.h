@@ -13,8 +13,13 @@
 
 namespace uop {
 
+/// Most nodes of a graph with its gradients: derivatives of derivatives grow exponentially.
+inline constexpr std::size_t kMaxExpandedNodes = 2'000'000;
+/// Deepest nesting of GRADIENT in GRADIENT; each level is a pass over the graph.
+inline constexpr int kMaxGradientOrder = 64;
+
 /// Errors: INVALID_ARGUMENT for an op on the way from the loss that has no derivative (BITCAST of a float, REDUCE by
-/// MUL), naming it and the remedy.
+/// MUL), naming it and the remedy; RESOURCE_EXHAUSTED over the limits above.
 StatusOr<std::vector<UOp>> expand_gradients(std::span<const UOp> roots);
 
 }  // namespace uop

@@ -65,6 +65,7 @@ class Reader {
     return ok_ ? count : 0;
   }
   bool ok() const { return ok_; }
+  std::string_view left() const { return left_; }
 
  private:
   std::string_view left_;
@@ -192,6 +193,18 @@ StatusOr<RootedGraph> graph_of_structure(std::string_view bytes) {
   // Only canonical bytes are a structure: each node once, in the one order, nothing after the roots.
   if (result.roots.empty() || structure_bytes(result.roots) != bytes) return corrupt(nodes.size());
   return result;
+}
+
+std::size_t common_prefix(std::string_view a, std::string_view b) {
+  const auto nodes = [](std::string_view bytes) {  // without the version and the number of nodes
+    Reader in(bytes);
+    in.get();
+    in.get();
+    return in.left();
+  };
+  const std::string_view x = nodes(a);
+  const std::string_view y = nodes(b);
+  return static_cast<std::size_t>(std::ranges::mismatch(x, y).in1 - x.begin());
 }
 
 StructureDifference first_difference(std::string_view a, std::string_view b) {

@@ -27,6 +27,9 @@ std::string structure_bytes(std::span<const UOp> roots);
 /// cached plan. Errors: INVALID_ARGUMENT for corrupt bytes.
 StatusOr<RootedGraph> graph_of_structure(std::string_view bytes);
 
+/// How many bytes of nodes two structures have in common from the start: how near they are, at the speed of memory.
+std::size_t common_prefix(std::string_view a, std::string_view b);
+
 /// Where two structures part.
 struct StructureDifference {
   std::size_t position;  // how many leading nodes are the same
