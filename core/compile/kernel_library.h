@@ -78,10 +78,10 @@ class KernelLibrary {
   /// SHA-256 over the C text, the compiler's identity, the resolved flags and the renderer epoch.
   virtual Digest key(const KernelSource& source) const = 0;
 
-  /// The kernel, compiled if need be. Callers of one key at a time share one build; a waiter whose builder fails or
-  /// is cancelled builds for itself. Errors: FAILED_PRECONDITION without a compiler (names what is missing),
-  /// CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED (compiler over its time limit, no process to be had),
-  /// INTERNAL (the compiler refused the text: its first lines are quoted).
+  /// The kernel, compiled if need be. Callers of one key at a time share one build and its failure; only a waiter whose
+  /// builder is cancelled, or meets its deadline, builds for itself. Errors: FAILED_PRECONDITION without a compiler
+  /// (names what is missing), CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED (compiler over its time limit, no
+  /// process to be had), INTERNAL (the compiler refused the text: its first lines are quoted).
   virtual StatusOr<KernelLoad> load(const KernelSource& source, const Cancel& cancel) = 0;
 
   /// Each of `sources` by `load`, up to compile_jobs at a time; results in order. The first error wins.
