@@ -59,7 +59,7 @@ struct ToolchainInfo {
   bool available = false;  // false: kernels are served from memory and the store only
   std::string path;        // the compiler's path
   std::string version;     // first line of --version
-  std::string identity;    // hex digest of the content of the compiler's programs: part of every key
+  std::string identity;    // hex digest of the content of the compiler: part of every key
   std::string cpu;         // resolved instruction set level: "x86-64-v3"
   std::string flags;       // all flags, joined by spaces: part of every key
   std::string problem;     // why there is none, with a remedy
