@@ -275,7 +275,7 @@ TEST_F(StoreTest, AReadOnlyDirectoryIsReadAndNotWritten) {
   const uid_t user = geteuid();
   fs::create_directories(store_path());
   if (user == 0) {
-    ASSERT_EQ(chmod(directory_.c_str(), 0755), 0);
+    ASSERT_EQ(chmod(directory_.path().c_str(), 0755), 0);
     ASSERT_EQ(chown(store_path().c_str(), 65534, 65534), 0);
     ASSERT_EQ(seteuid(65534), 0);
   }
