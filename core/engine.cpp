@@ -13,10 +13,21 @@
 
 namespace uop {
 
+/// How often the use of a plan from memory is noted in the store, where it would look idle and be the first to go.
+constexpr std::chrono::seconds kNoteUse{60};
+
 /// The kernels of a plan, held weakly: the library decides how many stay loaded, and a run loads again what went.
 class PlanKernels {
  public:
   explicit PlanKernels(std::size_t count) : loaded_(count) {}
+
+  /// Whether a use at `now` should be noted; true for one of several callers.
+  bool note_is_due(Clock::time_point now) {
+    Clock::rep next = next_note_.load(std::memory_order_relaxed);
+    const Clock::rep at = now.time_since_epoch().count();
+    return at >= next && next_note_.compare_exchange_strong(next, (now + kNoteUse).time_since_epoch().count(),
+                                                            std::memory_order_relaxed);
+  }
 
   LoadedKernelPtr get(std::size_t i) const {
     const std::lock_guard lock(mutex_);
@@ -28,6 +39,7 @@ class PlanKernels {
   }
 
  private:
+  std::atomic<Clock::rep> next_note_ = 0;
   mutable std::mutex mutex_;
   std::vector<std::weak_ptr<const LoadedKernel>> loaded_;
 };
@@ -179,7 +191,9 @@ class LocalEngine final : public Engine {
       return Built{std::move(plan)};
     }
     bool joined = false;
-    StatusOr<Built> built = builds_.run(request.id, cancel, joined, [&] { return build(request, options, cancel); });
+    // Guarded within the flight: what throws for one throws for all who wait, and need not be tried by each.
+    StatusOr<Built> built = builds_.run(request.id, cancel, joined,
+                                        [&] { return guarded([&] { return build(request, options, cancel); }); });
     if (built.ok() && joined) {  // what another caller just built is in memory for this one
       plan_memory_hits_++;
       return Built{built->plan};
@@ -232,7 +246,10 @@ class LocalEngine final : public Engine {
     const std::optional<std::string> bytes = library_->store().read(ArtifactKind::kPlan, id);
     if (!bytes) return nullptr;
     StatusOr<StoredPlanData> data = parse_stored_plan(*bytes);
-    if (!data.ok() || digest_of({kPlanEpoch, key_text(data->options), data->structure}) != id) return nullptr;
+    if (!data.ok() || digest_of({kPlanEpoch, key_text(data->options), data->structure}) != id) {
+      library_->store().reject(ArtifactKind::kPlan, id);
+      return nullptr;
+    }
     if (structure != nullptr && data->structure != *structure) return nullptr;
     return compiled_plan(id, data->options, std::move(data->structure), std::move(data->plan));
   }
@@ -241,6 +258,11 @@ class LocalEngine final : public Engine {
     library_->store().write(
         ArtifactKind::kPlan, compiled.id,
         serialize_stored_plan({compiled.structure, compiled.options, compiled.plan, compiled.kernel_keys}));
+  }
+
+  void note_use(const CompiledPlan& compiled) {
+    library_->store().touch(ArtifactKind::kPlan, compiled.id);
+    for (const Digest& key : compiled.kernel_keys) library_->store().touch(ArtifactKind::kKernel, key);
   }
 
   /// Loads all kernels of a plan; returns how many had to be compiled.
@@ -274,6 +296,7 @@ class LocalEngine final : public Engine {
       entries[i] = kernels[i]->entry();
     }
     const Clock::time_point start = Clock::now();
+    if (compiled.kernels->note_is_due(start)) note_use(compiled);
     StatusOr<Execution> execution = execute(plan, entries, inputs, variables, options, *pool_, *threads_, cancel);
     if (!execution.ok()) return execution.status();
     const std::chrono::nanoseconds run_time = since(start);

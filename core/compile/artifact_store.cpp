@@ -66,6 +66,15 @@ class DirectoryStore final : public ArtifactStore {
     return found ? std::optional(found->fd.release()) : std::nullopt;
   }
 
+  void touch(ArtifactKind kind, const Digest& key) override {
+    const std::string path = directory_.entry(kind, key);
+    struct stat info {};
+    if (directory_.readable() && ::lstat(path.c_str(), &info) == 0 && use_is_due(info))
+      ::utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+  }
+
+  void reject(ArtifactKind kind, const Digest& key) override { drop_bad(directory_.entry(kind, key)); }
+
   bool contains(ArtifactKind kind, const Digest& key) override {
     return directory_.readable() && ::access(directory_.entry(kind, key).c_str(), F_OK) == 0;
   }
@@ -177,11 +186,15 @@ class DirectoryStore final : public ArtifactStore {
 
   void record_use(int fd) const {
     struct stat info {};
+    if (::fstat(fd, &info) == 0 && use_is_due(info))
+      ::futimens(fd, nullptr);  // on a read-only file system the order of use is not needed either
+  }
+
+  /// A clock that differs from the file system's only makes this true more or less often.
+  bool use_is_due(const struct stat& info) const {
     struct timespec now {};
-    if (::fstat(fd, &info) != 0 || ::clock_gettime(CLOCK_REALTIME, &now) != 0) return;
-    // A clock that differs from the file system's only makes this happen more or less often.
-    if (std::abs(now.tv_sec - info.st_mtim.tv_sec) < use_granularity_.count()) return;
-    ::futimens(fd, nullptr);  // on a read-only file system the order of use is not needed either
+    return ::clock_gettime(CLOCK_REALTIME, &now) == 0 &&
+           std::abs(now.tv_sec - info.st_mtim.tv_sec) >= use_granularity_.count();
   }
 
   StoreDirectory directory_;

@@ -1,7 +1,7 @@
 // The cache directory: immutable files, one per artifact, safe for any number of processes.
 //
 // A file is the payload followed by a trailer (store_file.h), so that a .so can be mapped as it lies. It is written to
-// a temporary name, fsynced and renamed; verified before every use; bad bytes are a miss, and the file is removed. The
+// a temporary name, synced and renamed; verified before every use; bad bytes are a miss, and the file is removed. The
 // least recently used entries go when the directory grows over its bound; use is recorded in the file's mtime, set by
 // the clock of the file system, so that machines which share a directory agree on the order.
 // A directory that is missing, full, read-only or writable by others never fails a request: the store then answers
@@ -64,6 +64,13 @@ class ArtifactStore {
   /// Stores the payload; does nothing where the key is there. False where the directory could not take it, or where
   /// the payload is larger than the bound of the store.
   virtual bool write(ArtifactKind kind, const Digest& key, std::string_view payload) = 0;
+
+  /// Marks the entry as used, as `read` does: for one that is used from memory, so that it does not look idle.
+  virtual void touch(ArtifactKind kind, const Digest& key) = 0;
+
+  /// Removes an entry whose bytes are what was written but are of no use to the reader, so that the next write
+  /// replaces it. Counts as a bad entry.
+  virtual void reject(ArtifactKind kind, const Digest& key) = 0;
 
   /// Whether there is an entry, sound or not. Neither a hit nor a miss.
   virtual bool contains(ArtifactKind kind, const Digest& key) = 0;

@@ -1,16 +1,16 @@
 // One build per key across processes: whoever holds the lock <store>/v1/claims/<key> builds, the others wait for it
-// and then find the result in the store. The kernel frees the lock of a dead builder, so that it blocks nobody.
+// and then find the result in the store. A claim is held only while a compiler runs, whose time is bounded. The kernel
+// frees the lock of a dead builder, so that it blocks nobody.
 //
-// `claim_build` is what others call.
+// `try_claim` is what others call.
 #pragma once
 
-#include <chrono>
+#include <optional>
 #include <string>
 
 #include "core/compile/file_descriptor.h"
 #include "core/support/cancel.h"
 #include "core/support/digest.h"
-#include "core/support/status.h"
 
 namespace uop {
 
@@ -28,10 +28,12 @@ class BuildClaim {
   std::string path_;
 };
 
-/// Waits until this process may build `key`. After `most_wait`, or where the store in `directory` cannot hold locks,
-/// the claim is empty: a second build is waste, but no harm. The caller then asks the store again, since the one who
-/// held the claim may have built the key. Errors: CANCELLED, DEADLINE_EXCEEDED.
-StatusOr<BuildClaim> claim_build(const std::string& directory, const Digest& key, std::chrono::milliseconds most_wait,
-                                 const Cancel& cancel);
+/// The right to build `key`, or nothing while another has it. Where the store in `directory` cannot hold locks the
+/// claim is empty: a second build is waste, but no harm. Whoever gets a claim asks the store again: the one who held it
+/// before may have built the key.
+std::optional<BuildClaim> try_claim(const std::string& directory, const Digest& key);
+
+/// Waits a moment before the next try; not after `cancel` is stopped.
+void pause_between_tries(const Cancel& cancel);
 
 }  // namespace uop

@@ -1,7 +1,6 @@
 #include "core/compile/c_compiler.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/statvfs.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "core/compile/locked_directory.h"
 #include "core/compile/subprocess.h"
 
 namespace uop {
@@ -21,32 +21,27 @@ constexpr std::uint64_t kRoom = 16 << 20;  // bytes that must be free for one ru
 constexpr std::size_t kQuotedBytes = 2000;
 constexpr std::size_t kQuotedLines = 12;
 
-/// A new directory below the first parent that takes it and has room; removed with all that is in it.
-class ScratchDirectory {
- public:
-  explicit ScratchDirectory(const std::string& preferred) {
-    std::error_code code;
-    for (const std::string& parent : {preferred, std::string("/dev/shm"), fs::temp_directory_path(code).string()}) {
-      struct statvfs space {};
-      if (parent.empty() || ::statvfs(parent.c_str(), &space) != 0) continue;
-      if (std::uint64_t{space.f_bavail} * space.f_frsize < kRoom) continue;
-      std::string path = parent + "/uopd-XXXXXX";
-      if (::mkdtemp(path.data()) == nullptr) continue;
-      path_ = path;
-      return;
-    }
-  }
-  ScratchDirectory(const ScratchDirectory&) = delete;
-  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-  ~ScratchDirectory() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
+constexpr std::string_view kScratchPrefix = "uopd-scratch-";
 
- private:
-  std::string path_;
-};
+/// Where scratch directories go when the store has no place for them.
+std::vector<std::string> fallback_folders() {
+  std::error_code code;
+  return {"/dev/shm", fs::temp_directory_path(code).string()};
+}
+
+/// A new directory below the first parent that takes it and has room; one without a path where none does.
+LockedDirectory scratch_directory(const std::string& preferred) {
+  std::vector<std::string> parents = fallback_folders();
+  parents.insert(parents.begin(), preferred);
+  for (const std::string& parent : parents) {
+    struct statvfs space {};
+    if (parent.empty() || ::statvfs(parent.c_str(), &space) != 0) continue;
+    if (std::uint64_t{space.f_bavail} * space.f_frsize < kRoom) continue;
+    auto made = LockedDirectory::make(parent, kScratchPrefix);
+    if (made.ok()) return *std::move(made);
+  }
+  return {};
+}
 
 /// The first lines of what the compiler said, as plain text: it becomes part of an error message.
 std::string quote(std::string_view output) {
@@ -84,8 +79,13 @@ Status failure(const Toolchain& toolchain, const ProcessResult& result) {
 
 }  // namespace
 
+void remove_abandoned_scratch() {
+  for (const std::string& folder : fallback_folders())
+    if (!folder.empty()) remove_abandoned(folder, kScratchPrefix);
+}
+
 StatusOr<std::string> compile_c(const Toolchain& toolchain, const CompileJob& job, const Cancel& cancel) {
-  const ScratchDirectory scratch(job.scratch);
+  const LockedDirectory scratch = scratch_directory(job.scratch);
   if (scratch.path().empty())
     return error(StatusCode::kResourceExhausted,
                  "no directory for the compiler's files has {} MiB free: tried the cache, /dev/shm and the temporary "

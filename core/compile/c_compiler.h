@@ -1,6 +1,6 @@
 // One compiler run: C text in, the bytes of a shared object out.
 //
-// `compile_c` is what others call.
+// `compile_c` is what others call; `remove_abandoned_scratch` once at the start of a process.
 #pragma once
 
 #include <chrono>
@@ -25,5 +25,8 @@ struct CompileJob {
 /// INTERNAL where the compiler refuses the text (its first lines are quoted), crashes, or leaves no output;
 /// RESOURCE_EXHAUSTED where it was killed from outside or there is no directory to write to.
 StatusOr<std::string> compile_c(const Toolchain& toolchain, const CompileJob& job, const Cancel& cancel);
+
+/// Removes what killed processes have left in /dev/shm and the temporary directory. (In a store: whoever opens it.)
+void remove_abandoned_scratch();
 
 }  // namespace uop

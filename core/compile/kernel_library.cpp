@@ -104,6 +104,7 @@ class Library final : public KernelLibrary {
     }
     if (!kernel.ok()) {
       log(LogLevel::kWarning, "cached_kernel_does_not_load", {{"error", message(kernel.status())}});
+      store_->reject(ArtifactKind::kKernel, k);
       return std::nullopt;
     }
     ++counters_.store_hits;
@@ -120,13 +121,30 @@ class Library final : public KernelLibrary {
       return error(StatusCode::kFailedPrecondition, "kernel {} is not in the cache and cannot be compiled: {}", k.hex(),
                    toolchain_.info.problem);
     }
-    const auto claim = store_->problem().empty() ? claim_build(store_->directory(), k, time_limit_, cancel)
-                                                 : StatusOr<BuildClaim>(BuildClaim());
-    if (!claim.ok()) return claim.status();
-    if (store_->contains(ArtifactKind::kKernel, k))  // built by another process meanwhile
-      if (auto hit = from_store(k)) return *hit;
-    ++counters_.store_misses;
-    return build(k, source, cancel);
+    return build_in_turn(k, source, cancel);
+  }
+
+  /// Waits for a free slot and for the process that builds this key now, if one does, and builds unless that one did.
+  /// A claim is held by those only who have a slot: what waits in the queue of one process, another may build.
+  StatusOr<KernelLoad> build_in_turn(const Digest& k, const KernelSource& source, const Cancel& cancel) {
+    // One that holds its claim for longer than any compiler may run is stopped; a second build is waste, but no harm.
+    std::optional<Clock::time_point> most_wait;
+    while (true) {
+      {
+        const auto slot = slots_.acquire(cancel);
+        if (!slot.ok()) return slot.status();
+        auto claim = store_->problem().empty() ? try_claim(store_->directory(), k) : BuildClaim();
+        if (!claim && most_wait && Clock::now() >= *most_wait) claim = BuildClaim();
+        if (claim) {
+          if (store_->contains(ArtifactKind::kKernel, k))  // built by another process meanwhile
+            if (auto hit = from_store(k)) return *hit;
+          ++counters_.store_misses;
+          return build(k, source, cancel);
+        }
+      }
+      if (!most_wait) most_wait = Clock::now() + time_limit_;
+      pause_between_tries(cancel);
+    }
   }
 
   struct Made {
@@ -135,10 +153,8 @@ class Library final : public KernelLibrary {
     std::chrono::nanoseconds took;
   };
 
-  /// One compiler run, counted; within the bound of such runs.
+  /// One compiler run, counted.
   StatusOr<Made> compile(const Digest& k, const KernelSource& source, const Cancel& cancel) {
-    const auto slot = slots_.acquire(cancel);
-    if (!slot.ok()) return slot.status();
     const Clock::time_point start = Clock::now();
     auto bytes = compile_c(toolchain_,
                            {.text = source.text,
@@ -246,6 +262,7 @@ StatusOr<std::vector<KernelLoad>> Library::load_all(const std::vector<KernelSour
 
 StatusOr<std::unique_ptr<KernelLibrary>> KernelLibrary::create(
     const EngineOptions& options, std::function<void(std::chrono::nanoseconds, bool ok)> on_compile) {
+  remove_abandoned_scratch();
   auto toolchain = find_toolchain(options);
   if (!toolchain.ok()) return toolchain.status();
   auto store = ArtifactStore::open(options.cache_dir.empty() ? default_cache_dir() : options.cache_dir,

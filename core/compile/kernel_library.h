@@ -59,7 +59,7 @@ struct ToolchainInfo {
   bool available = false;  // false: kernels are served from memory and the store only
   std::string path;        // the compiler's path
   std::string version;     // first line of --version
-  std::string identity;    // hex digest of the content of the compiler's programs: part of every key
+  std::string identity;    // hex digest of the content of the compiler: part of every key
   std::string cpu;         // resolved instruction set level: "x86-64-v3"
   std::string flags;       // all flags, joined by spaces: part of every key
   std::string problem;     // why there is none, with a remedy
@@ -78,10 +78,10 @@ class KernelLibrary {
   /// SHA-256 over the C text, the compiler's identity, the resolved flags and the renderer epoch.
   virtual Digest key(const KernelSource& source) const = 0;
 
-  /// The kernel, compiled if need be. Callers of one key at a time share one build; a waiter whose builder fails or
-  /// is cancelled builds for itself. Errors: FAILED_PRECONDITION without a compiler (names what is missing),
-  /// CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED (compiler over its time limit, no process to be had),
-  /// INTERNAL (the compiler refused the text: its first lines are quoted).
+  /// The kernel, compiled if need be. Callers of one key at a time share one build and its failure; only a waiter whose
+  /// builder is cancelled, or meets its deadline, builds for itself. Errors: FAILED_PRECONDITION without a compiler
+  /// (names what is missing), CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED (compiler over its time limit, no
+  /// process to be had), INTERNAL (the compiler refused the text: its first lines are quoted).
   virtual StatusOr<KernelLoad> load(const KernelSource& source, const Cancel& cancel) = 0;
 
   /// Each of `sources` by `load`, up to compile_jobs at a time; results in order. The first error wins.

@@ -1,4 +1,6 @@
-// One build per key at a time within this process: callers that ask for a key while it is built wait for that build.
+// One build per key at a time within this process: callers that ask for a key while it is built wait for that build,
+// and share what comes of it. A refusal is shared like a value: sixteen callers of a kernel that does not compile cost
+// one compiler run, and not one after the other.
 #pragma once
 
 #include <condition_variable>
@@ -17,9 +19,9 @@ namespace uop {
 template <class Value>
 class SingleFlight {
  public:
-  /// What `build` returned, here or in the call that it joined (`joined` then becomes true). A waiter whose builder
-  /// fails or is cancelled builds for itself; one that is itself cancelled leaves at once. No lock is held during
-  /// `build`, which may throw.
+  /// What `build` returned, value or error, here or in the call that it joined (`joined` then becomes true). Only what
+  /// befell the builder alone is not shared: where it was cancelled, met its deadline or threw, the next waiter builds.
+  /// A waiter that is itself cancelled leaves at once. No lock is held during `build`, which may throw.
   StatusOr<Value> run(const Digest& key, const Cancel& cancel, bool& joined,
                       const std::function<StatusOr<Value>()>& build) {
     std::unique_lock lock(mutex_);
@@ -30,7 +32,7 @@ class SingleFlight {
         const Landing landing{*this, key, slot};
         lock.unlock();
         StatusOr<Value> result = build();
-        if (result.ok()) landing.flight->value = *result;  // published by the lock that the landing takes
+        if (concerns_all(result.status())) landing.flight->result = result;  // published by the landing's lock
         joined = false;
         return result;
       }
@@ -40,9 +42,9 @@ class SingleFlight {
         flight->changed.wait_until(lock, cancel.token, *cancel.deadline, landed);
       else
         flight->changed.wait(lock, cancel.token, landed);
-      if (flight->landed && flight->value) {
+      if (flight->landed && flight->result) {
         joined = true;
-        return *flight->value;
+        return *flight->result;
       }
       if (Status status = cancel.status(); !status.ok()) return status;
     }
@@ -52,8 +54,12 @@ class SingleFlight {
   struct Flight {
     std::condition_variable_any changed;
     bool landed = false;
-    std::optional<Value> value;  // nothing: the build failed
+    std::optional<StatusOr<Value>> result;  // nothing: the builder left without one
   };
+
+  static bool concerns_all(const Status& status) {
+    return status.code() != StatusCode::kCancelled && status.code() != StatusCode::kDeadlineExceeded;
+  }
 
   /// Ends a flight however its build ends.
   struct Landing {

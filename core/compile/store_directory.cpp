@@ -7,7 +7,6 @@
 #include <cstring>
 #include <filesystem>
 
-#include "core/compile/file_lock.h"
 #include "core/compile/memory_file.h"
 #include "core/support/log.h"
 
@@ -20,9 +19,11 @@ Status system_error(std::string_view what, const std::string& path, int code) {
   return error(StatusCode::kUnavailable, "{} {}: {}", what, path, std::strerror(code));
 }
 
-/// A directory that only this user can write, made where missing.
-Status own_directory(const std::string& path) {
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return system_error("cannot create", path, errno);
+/// The same trouble is not logged again for this long, even where it comes and goes.
+constexpr std::chrono::minutes kAnnounceAgain{1};
+
+/// Whether it is a directory that only this user can write.
+Status look_at(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return system_error("cannot look at", path, errno);
   if (!S_ISDIR(info.st_mode)) return system_error("cannot use", path, ENOTDIR);
@@ -35,29 +36,18 @@ Status own_directory(const std::string& path) {
   return ok_status();
 }
 
-/// Removes what the dead have left in a folder where the living hold locks: scratch directories, claims.
-void remove_abandoned(const std::string& folder) {
-  std::error_code code;
-  for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code)) {
-    const std::string path = entry->path();
-    const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    std::error_code ignored;  // what cannot be removed now is left to the next process
-    if (fd.ok() && try_lock(fd.get(), path) == LockOutcome::kLocked) fs::remove_all(path, ignored);
-  }
+/// The same, made where missing.
+Status own_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return system_error("cannot create", path, errno);
+  return look_at(path);
 }
 
-bool sync_directory(const std::string& path) {
-  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return fd.ok() && (::fsync(fd.get()) == 0 || errno == EINVAL);  // EINVAL: this file system has no such thing
-}
-
+/// Not followed by a sync of the directory: a name that a loss of power takes back is a miss, and no damage.
 bool rename_into(const std::string& from, const std::string& to) {
+  if (::rename(from.c_str(), to.c_str()) == 0) return true;
   const std::string parent = fs::path(to).parent_path();
-  if (::rename(from.c_str(), to.c_str()) != 0) {
-    if (errno != ENOENT || (::mkdir(parent.c_str(), 0700) != 0 && errno != EEXIST)) return false;
-    if (::rename(from.c_str(), to.c_str()) != 0) return false;
-  }
-  return sync_directory(parent);
+  if (errno != ENOENT || (::mkdir(parent.c_str(), 0700) != 0 && errno != EEXIST)) return false;
+  return ::rename(from.c_str(), to.c_str()) == 0;
 }
 
 bool write_file(const std::string& path, std::string_view payload, std::string_view trailer) {
@@ -74,12 +64,7 @@ std::string store_folder(const std::string& directory, std::string_view folder) 
 StoreDirectory::StoreDirectory(std::string directory, std::chrono::milliseconds retry_after)
     : directory_(std::move(directory)), retry_after_(retry_after) {
   const std::lock_guard lock(mutex_);
-  if (const Status status = prepare(); !status.ok()) fail(status, false);
-}
-
-StoreDirectory::~StoreDirectory() {
-  std::error_code ignored;  // the next process to open the store tries again
-  if (!scratch_.empty()) fs::remove_all(scratch_, ignored);
+  if (const Status status = prepare(); !status.ok()) fail(status);
 }
 
 std::string StoreDirectory::entry(ArtifactKind kind, const Digest& key) const {
@@ -102,84 +87,99 @@ Status StoreDirectory::prepare() {
 
 Status StoreDirectory::claim_scratch() {
   std::error_code code;
-  if (!scratch_.empty() && fs::is_directory(scratch_, code)) return ok_status();
+  if (!scratch_.path().empty() && fs::is_directory(scratch_.path(), code)) return ok_status();
   const std::string folder = store_folder(directory_, "tmp");
   remove_abandoned(folder);
   remove_abandoned(store_folder(directory_, "claims"));
-  for (int attempt = 0; attempt < 10; ++attempt) {  // another process may take ours for abandoned before it is locked
-    std::string path = fmt::format("{}/{}-XXXXXX", folder, ::getpid());
-    if (::mkdtemp(path.data()) == nullptr) return system_error("cannot create", path, errno);
-    FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!fd.ok() && errno != ENOENT) return system_error("cannot open", path, errno);
-    if (!fd.ok() || try_lock(fd.get(), path) == LockOutcome::kTaken) continue;
-    scratch_ = path;
-    scratch_lock_ = std::move(fd);
-    return ok_status();
-  }
-  return error(StatusCode::kUnavailable, "directories made below {} vanish at once", folder);
+  auto made = LockedDirectory::make(folder, fmt::format("{}-", ::getpid()));
+  if (made.ok()) scratch_ = *std::move(made);
+  return made.status();
+}
+
+/// Whether a file as large as the one that failed can be written now. A smaller one would say nothing: a full disk has
+/// room for those, and the trouble would come and go.
+Status StoreDirectory::probe() {
+  if (failed_bytes_ == 0) return ok_status();
+  const std::string path = scratch_.path() + "/probe";
+  const FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  const int code = fd.ok() ? ::posix_fallocate(fd.get(), 0, static_cast<off_t>(failed_bytes_)) : errno;
+  ::unlink(path.c_str());
+  return code == 0 ? ok_status() : system_error("cannot write below", directory_, code);
 }
 
 bool StoreDirectory::retry_if_due() {
   if (Clock::now() < retry_at_) return false;
-  retry_at_ = Clock::now() + retry_after_;
-  const Status status = prepare();
+  Status status = prepare();
+  if (status.ok()) status = probe();
   if (!status.ok()) {
-    fail(status, false);
+    fail(status);
     return false;
   }
-  if (!failed_on_write_) recover();
+  recover();
   return true;
 }
 
-void StoreDirectory::fail(const Status& why, bool on_write) {
+void StoreDirectory::fail(const Status& why) {
+  const Clock::time_point now = Clock::now();
+  const bool is_new = problem_.empty();
   ++errors_;
-  if (problem_.empty())
-    log(LogLevel::kWarning, "cache_directory_unusable",
-        {{"directory", directory_},
-         {"problem", message(why)},
-         {"effect", "kernels are kept in memory; it is tried again"}});
+  retry_at_ = now + retry_after_;
   problem_ = message(why);
-  failed_on_write_ = on_write;
-  retry_at_ = Clock::now() + retry_after_;
+  if (!is_new) return;
+  announced_ = problem_ != last_announced_ || now >= last_announced_at_ + kAnnounceAgain;
+  if (!announced_) return;
+  last_announced_ = problem_;
+  last_announced_at_ = now;
+  log(LogLevel::kWarning, "cache_directory_unusable",
+      {{"directory", directory_}, {"problem", problem_}, {"effect", "kernels are kept in memory; it is tried again"}});
 }
 
 void StoreDirectory::recover() {
-  if (problem_.empty()) return;
   problem_.clear();
-  log(LogLevel::kWarning, "cache_directory_usable_again", {{"directory", directory_}});
+  failed_bytes_ = 0;
+  if (announced_) log(LogLevel::kWarning, "cache_directory_usable_again", {{"directory", directory_}});
+}
+
+bool StoreDirectory::trusted() {
+  if (!trusted_) return false;
+  Status status = look_at(directory_);
+  if (status.ok()) status = look_at(directory_ + "/v1");
+  if (status.ok()) return true;
+  trusted_ = false;
+  fail(status);
+  return false;
 }
 
 bool StoreDirectory::readable() {
   const std::lock_guard lock(mutex_);
-  if (!trusted_) retry_if_due();
+  if (trusted_) return trusted();
+  retry_if_due();
   return trusted_;
 }
 
 bool StoreDirectory::writable() {
   const std::lock_guard lock(mutex_);
-  return problem_.empty() || retry_if_due();
+  return problem_.empty() ? trusted() : retry_if_due();
 }
 
 bool StoreDirectory::put(const std::string& path, std::string_view payload, std::string_view trailer) {
   std::string temporary;
   {
     const std::lock_guard lock(mutex_);
-    temporary = fmt::format("{}/{}", scratch_, ++serial_);
+    temporary = fmt::format("{}/{}", scratch_.path(), ++serial_);
   }
-  const bool ok = write_file(temporary, payload, trailer) && rename_into(temporary, path);
+  if (write_file(temporary, payload, trailer) && rename_into(temporary, path)) return true;
   const int code = errno;
-  if (!ok) ::unlink(temporary.c_str());
+  ::unlink(temporary.c_str());
   const std::lock_guard lock(mutex_);
-  if (ok)
-    recover();
-  else
-    fail(system_error("cannot write", path, code), true);
-  return ok;
+  failed_bytes_ = payload.size() + trailer.size();
+  fail(system_error("cannot write below", directory_, code));
+  return false;
 }
 
 std::string StoreDirectory::scratch() const {
   const std::lock_guard lock(mutex_);
-  return problem_.empty() ? scratch_ : "";
+  return problem_.empty() ? scratch_.path() : "";
 }
 
 std::string StoreDirectory::problem() const {

@@ -5,9 +5,8 @@
 //   <directory>/v1/claims/<64 hex>                  locks of builds that are under way
 //   <directory>/v1/tmp/<pid>-<random>/              files in the making, one directory a process
 //
-// A process holds a lock on its directory below tmp; one whose lock is free belongs to the dead, and is removed by
-// whoever opens the store next. A lock and not the number of the process decides, since containers that share a
-// volume do not share process numbers.
+// Who may own it is looked at before every use, not only once: a directory may be deleted, replaced or given to
+// somebody else while the process runs, and may be right again later.
 #pragma once
 
 #include <atomic>
@@ -18,7 +17,7 @@
 #include <string>
 
 #include "core/compile/artifact_store.h"
-#include "core/compile/file_descriptor.h"
+#include "core/compile/locked_directory.h"
 #include "core/support/cancel.h"
 
 namespace uop {
@@ -30,14 +29,14 @@ class StoreDirectory {
  public:
   /// Creates what is missing. Never fails: `problem` tells.
   StoreDirectory(std::string directory, std::chrono::milliseconds retry_after);
-  ~StoreDirectory();
 
   const std::string& path() const { return directory_; }
   std::string entry(ArtifactKind kind, const Digest& key) const;
 
   /// Whether what lies in the directory may be believed: it is this user's and nobody else can write it.
   bool readable();
-  /// Whether to try a write now. After a failure: once in every `retry_after`.
+  /// Whether to try a write now. After a failure: once it has been seen, at most once in every `retry_after`, that a
+  /// file as large as the one that failed can be written.
   bool writable();
   /// Puts a synced file of these bytes in place of `path`. False where that failed: counted, and logged once.
   bool put(const std::string& path, std::string_view payload, std::string_view trailer);
@@ -51,8 +50,10 @@ class StoreDirectory {
   // All of these with mutex_ held.
   Status prepare();
   Status claim_scratch();
+  Status probe();
+  bool trusted();
   bool retry_if_due();
-  void fail(const Status& why, bool on_write);
+  void fail(const Status& why);
   void recover();
 
   const std::string directory_;
@@ -63,10 +64,12 @@ class StoreDirectory {
   mutable std::mutex mutex_;
   bool trusted_ = false;
   std::string problem_;           // "" while all is well
-  bool failed_on_write_ = false;  // then only a write that succeeds ends the problem
+  std::size_t failed_bytes_ = 0;  // of the file that could not be written, while that is the problem
   Clock::time_point retry_at_;    // while there is a problem
-  std::string scratch_;
-  FileDescriptor scratch_lock_;  // held as long as scratch_ is in use
+  bool announced_ = false;        // whether this problem was logged
+  std::string last_announced_;    // the last one that was, and when
+  Clock::time_point last_announced_at_;
+  LockedDirectory scratch_;
 };
 
 }  // namespace uop

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/compile/build_id.h"
 #include "core/compile/cpu_level.h"
 #include "core/compile/subprocess.h"
 #include "core/support/environment.h"
@@ -41,47 +42,67 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-/// What the compiler prints for one argument; "" where it fails, or takes too long.
-std::string ask(const Toolchain& toolchain, const std::string& argument, std::chrono::milliseconds limit) {
-  const auto result = run_process({.program = toolchain.info.path,
+/// What a program prints for one argument; "" where it fails, or takes too long.
+std::string ask(const std::string& program, const Toolchain& toolchain, const std::string& argument,
+                std::chrono::milliseconds limit, const std::string& variable = "LC_ALL=C") {
+  const auto result = run_process({.program = program,
                                    .arguments = {argument},
-                                   .environment = {"PATH=" + toolchain.search_path, "LC_ALL=C"},
+                                   .environment = {"PATH=" + toolchain.search_path, "LC_ALL=C", variable},
                                    .input = {},
                                    .time_limit = limit},
                                   Cancel{});
   return result.ok() && result->exit_code == 0 ? result->output : "";
 }
 
-std::optional<Toolchain::Program> stamped(const std::string& path) {
+std::optional<Toolchain::File> stamped(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return std::nullopt;
-  return Toolchain::Program{
+  return Toolchain::File{
       path, {info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec}};
 }
 
-/// Adds a program to the identity.
-void add_program(Toolchain& toolchain, const std::string& path, Digest& identity) {
+/// Adds a file to the identity, once: a program by its content, a library by its build id where it has one.
+void add_file(Toolchain& toolchain, const std::string& path, bool is_library, Digest& identity) {
   std::error_code code;
   const fs::path real = fs::canonical(path, code);  // through symbolic links: the content counts, not the name
   if (code) return;
-  const auto program = stamped(real);
-  if (!program) return;
-  std::string bytes(static_cast<std::size_t>(fs::file_size(real, code)), '\0');
-  if (!std::ifstream(real, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) return;
+  const auto file = stamped(real);
+  const auto is_same = [&](const Toolchain::File& known) { return known.path == real; };
+  if (!file || std::any_of(toolchain.files.begin(), toolchain.files.end(), is_same)) return;
+  std::string bytes = is_library ? build_id_of(real) : "";
+  if (bytes.empty()) {
+    bytes.resize(static_cast<std::size_t>(fs::file_size(real, code)));
+    if (!std::ifstream(real, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) return;
+  }
   identity = digest_of({identity.hex(), bytes});
-  toolchain.programs.push_back(*program);
+  toolchain.files.push_back(*file);
+}
+
+/// Adds the shared libraries that a program needs: the code of clang lies in them. The dynamic linker lists them,
+/// "name => path (address)" a line, instead of running the program; a static program prints something else.
+void add_libraries(Toolchain& toolchain, const std::string& program, std::chrono::milliseconds limit,
+                   Digest& identity) {
+  std::istringstream lines(ask(program, toolchain, "--version", limit, "LD_TRACE_LOADED_OBJECTS=1"));
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t begin = line.find('/'), end = line.rfind(" (0x");
+    if (begin != std::string::npos && end != std::string::npos && begin < end)
+      add_file(toolchain, line.substr(begin, end - begin), true, identity);
+  }
 }
 
 void identify(Toolchain& toolchain, std::chrono::milliseconds limit) {
-  const std::string version = ask(toolchain, "--version", limit);
+  const std::string& driver = toolchain.info.path;
+  const std::string version = ask(driver, toolchain, "--version", limit);
   toolchain.info.version = version.empty() ? "unknown version" : first_line(version);
   Digest identity = digest_of({version});
-  add_program(toolchain, toolchain.info.path, identity);
+  std::vector<std::string> programs = {driver};
   for (const std::string name : {"cc1", "as", "ld"}) {
-    const std::string answer = first_line(ask(toolchain, "-print-prog-name=" + name, limit));
+    const std::string answer = first_line(ask(driver, toolchain, "-print-prog-name=" + name, limit));
     const std::string path = answer.empty() ? "" : find_program(answer, toolchain.search_path);
-    if (!path.empty()) add_program(toolchain, path, identity);
+    if (!path.empty()) programs.push_back(path);
   }
+  for (const std::string& program : programs) add_file(toolchain, program, false, identity);
+  for (const std::string& program : programs) add_libraries(toolchain, program, limit, identity);
   toolchain.info.identity = identity.hex();
 }
 
@@ -109,9 +130,9 @@ std::vector<std::string> common_flags(const std::string& cpu) {
 }  // namespace
 
 bool Toolchain::unchanged() const {
-  return std::all_of(programs.begin(), programs.end(), [](const Program& program) {
-    const auto now = stamped(program.path);
-    return now && now->stamp == program.stamp;
+  return std::all_of(files.begin(), files.end(), [](const File& file) {
+    const auto now = stamped(file.path);
+    return now && now->stamp == file.stamp;
   });
 }
 

@@ -20,22 +20,23 @@ struct Toolchain {
   std::vector<std::string> flags;  // all but those that name files and symbols; info.flags is their text
   std::string search_path;         // PATH of the compiler's own programs
 
-  /// A program whose content is part of the identity, and how to see cheaply that it was replaced.
-  struct Program {
+  /// A program or library whose content is part of the identity, and how to see cheaply that it was replaced.
+  struct File {
     std::string path;
     std::tuple<std::uint64_t, std::uint64_t, std::int64_t, std::int64_t> stamp;  // device, inode, size, mtime
   };
-  std::vector<Program> programs;
+  std::vector<File> files;
 
-  /// False once a program of the compiler was replaced (an upgrade): what it makes from now on is not what
+  /// False once a file of the compiler was replaced (an upgrade): what it makes from now on is not what
   /// info.identity stands for, and must not be stored under it.
   bool unchanged() const;
 };
 
 /// The compiler that `options.compiler` names, else the first of gcc, cc and clang on PATH. Its identity is a digest
-/// over the content of the driver, of cc1, as and ld where it has them, and of all that --version prints (the code of
-/// clang lies in libraries). Where none is found: info.available is false and info.problem says what to do.
-/// Errors: INVALID_ARGUMENT for a named compiler that is not there, or a cpu level above this machine's.
+/// over the content of the driver and of cc1, as and ld where it has them, over the shared libraries that these need
+/// (the code of clang lies in libraries), and over all that --version prints. Where none is found: info.available is
+/// false and info.problem says what to do. Errors: INVALID_ARGUMENT for a named compiler that is not there, or a cpu
+/// level above this machine's.
 StatusOr<Toolchain> find_toolchain(const EngineOptions& options);
 
 /// The flags of one kernel: the toolchain's, and FMA contraction or (strict) none. Never a fast-math flag.

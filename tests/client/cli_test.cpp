@@ -33,7 +33,7 @@ class CliTest : public ::testing::Test {
     }
     EXPECT_TRUE(write_npy(path("x.npy"), x).ok());
   }
-  std::string path(const std::string& file) const { return dir_.path(file); }
+  std::string path(const std::string& file) const { return dir_ / file; }
   void write(const std::string& file, const std::string& content) const {
     std::ofstream(path(file), std::ios::binary) << content;
   }
@@ -48,7 +48,7 @@ class CliTest : public ::testing::Test {
     if (!values.empty()) std::memcpy(values.data(), array->bytes.data(), array->bytes.size());
     return values;
   }
-  testing::TempDir dir_;
+  TemporaryDirectory dir_;
 };
 
 TEST_F(CliTest, RunWritesFilesAndShowsTheRest) {

@@ -14,7 +14,6 @@ namespace uop {
 namespace {
 
 using testing::ServerProcess;
-using testing::TempDir;
 
 Tensor noise(const ProgramPtr& program, const Shape& shape, std::uint32_t seed) {
   std::size_t count = 1;
@@ -44,9 +43,9 @@ std::vector<std::vector<std::byte>> results_on(const std::shared_ptr<Device>& de
   return results;
 }
 
-std::shared_ptr<Device> embedded_with(const TempDir& dir, std::int64_t threads) {
+std::shared_ptr<Device> embedded_with(const TemporaryDirectory& dir, std::int64_t threads) {
   EngineOptions options;
-  options.cache_dir = dir.path("cache");
+  options.cache_dir = dir / "cache";
   options.threads = threads;
   return value_or_throw(embedded(options));
 }
@@ -63,7 +62,7 @@ double status_number(Device& device, const std::string& name) {
 }
 
 TEST(DeviceTest, ResultsAreBitIdenticalEverywhere) {
-  const TempDir dir;
+  const TemporaryDirectory dir;
   const auto expected = results_on(embedded_with(dir, 1));
   EXPECT_EQ(results_on(embedded_with(dir, 2)), expected) << "embedded, two threads";
   for (const std::string threads : {"1", "2"}) {
@@ -126,12 +125,12 @@ TEST(DeviceTest, LargeBuffersTravelInChunks) {
 }
 
 TEST(DeviceTest, ErrorsNameTheRemedy) {
-  const TempDir dir;
-  const StatusOr<std::shared_ptr<Device>> nobody = remote("unix:" + dir.path("nobody"));
+  const TemporaryDirectory dir;
+  const StatusOr<std::shared_ptr<Device>> nobody = remote("unix:" + (dir / "nobody"));
   ASSERT_FALSE(nobody.ok());
   EXPECT_EQ(nobody.status().code(), StatusCode::kUnavailable);
   EXPECT_THAT(message(nobody.status()),
-              ::testing::AllOf(::testing::HasSubstr("unix:" + dir.path("nobody")), ::testing::HasSubstr("uop serve")));
+              ::testing::AllOf(::testing::HasSubstr("unix:" + (dir / "nobody")), ::testing::HasSubstr("uop serve")));
 
   const std::shared_ptr<Device> one = embedded_with(dir, 1);
   const StatusOr<BufferHandle> short_put = one->put({}, {DType::kF32, 1});

@@ -112,9 +112,9 @@ const std::vector<Row>& rows() {
 }
 
 TEST(GoldenPlanTest, TensorsGiveTheGoldenKernels) {
-  const testing::TempDir dir;
+  const TemporaryDirectory dir;
   EngineOptions options;
-  options.cache_dir = dir.path("cache");
+  options.cache_dir = dir / "cache";
   const std::shared_ptr<Device> device = value_or_throw(embedded(options));
   for (const Row& row : rows()) {
     const auto program = std::make_shared<Program>(device);

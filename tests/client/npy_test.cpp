@@ -22,20 +22,20 @@ std::string header_of(const std::string& descr, const std::string& shape, const 
 }
 
 TEST(NpyTest, EveryDTypeAndRankSurvivesAFile) {
-  const testing::TempDir dir;
+  const TemporaryDirectory dir;
   for (const DTypeRow& row : dtype_rows())
     for (const Shape& shape : {Shape{}, Shape{3}, Shape{2, 3}, Shape{0, 5}}) {
       NpyArray array{row.dtype, shape, {}};
       std::int64_t elements = 1;
       for (const std::int64_t size : shape) elements *= size;
       for (std::int64_t i = 0; i < elements * row.bytes; ++i) array.bytes.push_back(static_cast<std::byte>(i & 1));
-      ASSERT_TRUE(write_npy(dir.path("a.npy"), array).ok());
-      const StatusOr<NpyArray> read = read_npy(dir.path("a.npy"));
+      ASSERT_TRUE(write_npy(dir / "a.npy", array).ok());
+      const StatusOr<NpyArray> read = read_npy(dir / "a.npy");
       ASSERT_TRUE(read.ok()) << row.name << ": " << message(read.status());
       EXPECT_EQ(read->dtype, array.dtype);
       EXPECT_EQ(read->shape, array.shape);
       EXPECT_EQ(read->bytes, array.bytes);
-      EXPECT_EQ((testing::content_of(dir.path("a.npy")).size() - array.bytes.size()) % 64, 0u) << "data is aligned";
+      EXPECT_EQ((testing::content_of(dir / "a.npy").size() - array.bytes.size()) % 64, 0u) << "data is aligned";
     }
 }
 

@@ -17,24 +17,9 @@
 #include <thread>
 #include <vector>
 
+#include "tests/temporary_directory.h"
+
 namespace uop::testing {
-
-/// A directory that goes when the object does.
-class TempDir {
- public:
-  TempDir() {
-    std::string name = (std::filesystem::temp_directory_path() / "uop-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    path_ = name;
-  }
-  ~TempDir() { std::filesystem::remove_all(path_); }
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-  std::string path(const std::string& file = "") const { return file.empty() ? path_ : path_ + "/" + file; }
-
- private:
-  std::string path_;
-};
 
 inline std::string content_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -78,36 +63,39 @@ struct Finished {
 
 inline Finished run_program(const std::string& program, std::vector<std::string> arguments,
                             std::vector<std::string> environment = {}) {
-  const TempDir dir;
-  const pid_t pid =
-      start_program(program, std::move(arguments), dir.path("out"), dir.path("err"), std::move(environment));
+  const TemporaryDirectory dir;
+  const pid_t pid = start_program(program, std::move(arguments), dir / "out", dir / "err", std::move(environment));
   const int code = exit_code_of(pid);
-  return {code, content_of(dir.path("out")), content_of(dir.path("err"))};
+  return {code, content_of(dir / "out"), content_of(dir / "err")};
 }
 
-/// A uopd of its own, on a free port and a unix socket. `stop` (or the destructor) drains it.
+/// A uopd of its own, on a free port and a unix socket, with a cache directory of its own unless one is named. `stop`
+/// (or the destructor) drains it.
 class ServerProcess {
  public:
-  explicit ServerProcess(std::vector<std::string> more = {}) {
-    std::vector<std::string> arguments{"--listen",    "127.0.0.1:0",     "--unix",       dir_.path("socket"),
-                                       "--metrics",   "127.0.0.1:0",     "--ready-file", dir_.path("ready"),
-                                       "--cache-dir", dir_.path("cache")};
+  explicit ServerProcess(std::vector<std::string> more = {}, const std::string& cache_dir = "") {
+    std::vector<std::string> arguments{
+        "--listen",    "127.0.0.1:0",  "--unix",       dir_ / "socket", "--metrics",
+        "127.0.0.1:0", "--ready-file", dir_ / "ready", "--cache-dir",   cache_dir.empty() ? dir_ / "cache" : cache_dir};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    pid_ = start_program("uopd", arguments, dir_.path("out"), dir_.path("err"), {});
+    pid_ = start_program("uopd", arguments, dir_ / "out", dir_ / "err", {});
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!std::filesystem::exists(dir_.path("ready"))) {
+    while (!std::filesystem::exists(dir_ / "ready")) {
       if (waitpid(pid_, nullptr, WNOHANG) == pid_ || std::chrono::steady_clock::now() > give_up)
-        throw std::runtime_error("uopd did not start: " + content_of(dir_.path("err")));
+        throw std::runtime_error("uopd did not start: " + content_of(dir_ / "err"));
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
-    address_ = nlohmann::json::parse(content_of(dir_.path("ready")))["grpc"];
+    address_ = nlohmann::json::parse(content_of(dir_ / "ready"))["grpc"];
   }
   ~ServerProcess() { stop(); }
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;
 
   const std::string& address() const { return address_; }
-  std::string unix_address() const { return "unix:" + dir_.path("socket"); }
+  std::string unix_address() const { return "unix:" + dir_ / "socket"; }
+
+  /// What it has logged.
+  std::string log() const { return content_of(dir_ / "err"); }
 
   /// Its exit code.
   int stop() {
@@ -117,7 +105,7 @@ class ServerProcess {
   }
 
  private:
-  TempDir dir_;
+  TemporaryDirectory dir_;
   pid_t pid_ = -1;
   std::string address_;
 };

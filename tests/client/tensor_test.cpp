@@ -25,8 +25,8 @@ class TensorTest : public ::testing::Test {
     options.cache_dir = cache_dir;
     return std::make_shared<Program>(value_or_throw(embedded(options)));
   }
-  testing::TempDir dir_;
-  ProgramPtr program_ = make_program(dir_.path("cache"));
+  TemporaryDirectory dir_;
+  ProgramPtr program_ = make_program(dir_ / "cache");
 };
 
 struct Row {
@@ -229,7 +229,7 @@ TEST_F(TensorTest, BuffersGoWithTheirTensorsAndTheGraphStaysSmall) {
 TEST_F(TensorTest, ErrorsGiveTheRemedy) {
   const Tensor x = Tensor::arange(program_, 6, DType::kF32).reshape({2, 3});
   const Tensor u = Tensor::from<std::uint64_t>(program_, {1}, {1});
-  const Tensor other = Tensor::arange(make_program(dir_.path("cache")), 6);
+  const Tensor other = Tensor::arange(make_program(dir_ / "cache"), 6);
   const std::vector<std::pair<std::function<void()>, std::string>> rows = {
       {[&] { (void)(x + x.transpose()); }, "shapes [2,3] and [3,2] do not broadcast"},
       {[&] { (void)(x + other); }, "different programs"},

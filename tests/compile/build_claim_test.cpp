@@ -32,7 +32,7 @@ class OtherProcessTest : public KernelLibraryTest {
          .arguments = {"--gtest_filter=OneProcessTest.LoadsOneKernel"},
          .environment = {"PATH=" + environment("PATH").value_or(""), "UOP_TEST_STORE=" + store_path(),
                          "UOP_TEST_COMPILER=" + compiler,
-                         "TMPDIR=" + directory_.string()},  // what it leaves when killed goes with the test
+                         "TMPDIR=" + directory_.path()},  // what it leaves when killed goes with the test
          .input = {},
          .time_limit = 300s},
         cancel);

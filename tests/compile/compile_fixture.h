@@ -3,7 +3,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -17,25 +16,19 @@
 
 #include "core/compile/artifact_store.h"
 #include "core/compile/kernel_library.h"
+#include "tests/temporary_directory.h"
 
 namespace uop {
 
 class CompileTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "uop-compile-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    directory_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
-  std::string path(const std::string& name) const { return (directory_ / name).string(); }
+  std::string path(const std::string& name) const { return directory_ / name; }
   std::string store_path() const { return path("store"); }
 
   /// A compiler that answers --version and -print-… as gcc does, and else runs `body` with the arguments.
   std::string script(const std::string& name, const std::string& body) const {
     std::ofstream(path(name)) << "#!/bin/sh\ncase \"$1\" in --version|-print*) exec gcc \"$@\";; esac\n"
-                              << "dir=" << directory_.string() << "\n"
+                              << "dir=" << directory_.path() << "\n"
                               << "for a; do [ \"$last\" = -o ] && out=$a; last=$a; done\n"
                               << body << "\n";
     std::filesystem::permissions(path(name), std::filesystem::perms::owner_all);
@@ -65,7 +58,7 @@ class CompileTest : public testing::Test {
     return std::move(*library);
   }
 
-  std::filesystem::path directory_;
+  TemporaryDirectory directory_;
 };
 
 /// Stores `value` in buffers[0][0].
@@ -100,10 +93,7 @@ constexpr bool machine_is_x86() {
 
 class KernelLibraryTest : public CompileTest {
  protected:
-  void TearDown() override {
-    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a child was left behind";
-    CompileTest::TearDown();
-  }
+  void TearDown() override { EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a child was left behind"; }
   /// Nothing but entries, records and this process's own empty scratch directory.
   void expect_tidy() const {
     EXPECT_TRUE(files_below(std::filesystem::path(store_path()) / "v1/claims").empty());

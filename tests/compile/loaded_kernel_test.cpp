@@ -26,11 +26,11 @@ class LoadedKernelTest : public CompileTest {
                                  {.text = source.text,
                                   .symbol = kernel_symbol(key),
                                   .strict = source.strict,
-                                  .scratch = directory_.string(),
+                                  .scratch = directory_.path(),
                                   .time_limit = std::chrono::seconds(60)},
                                  {});
     EXPECT_TRUE(bytes.ok()) << bytes.status();
-    EXPECT_TRUE(files_below(directory_).empty());
+    EXPECT_TRUE(files_below(directory_.path()).empty());
     return bytes.ok() ? *bytes : "";
   }
   LoadedKernelPtr load(const KernelSource& source, const std::string& cpu = "native") {

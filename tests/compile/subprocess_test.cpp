@@ -35,7 +35,7 @@ class SubprocessTest : public CompileTest {
   ProcessRequest sh(const std::string& text) const {
     return {.program = "/bin/sh",
             .arguments = {"-c", text},
-            .environment = {"PATH=/usr/bin:/bin", "DIR=" + directory_.string()},
+            .environment = {"PATH=/usr/bin:/bin", "DIR=" + directory_.path()},
             .input = {},
             .time_limit = 60s};
   }
@@ -169,7 +169,7 @@ TEST_F(SubprocessTest, CancellationAndDeadlines) {
 
 TEST_F(SubprocessTest, WhatCannotBeExecuted) {
   std::ofstream(path("text")) << "no program";
-  for (const std::string& program : {path("missing"), path("text"), directory_.string()}) {
+  for (const std::string& program : {path("missing"), path("text"), directory_.path()}) {
     const auto result =
         run_process({.program = program, .arguments = {}, .environment = {}, .input = {}, .time_limit = 60s}, {});
     EXPECT_EQ(result.status().code(), StatusCode::kFailedPrecondition) << result.status();

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/engine/chapter_graphs.h"
+#include "tests/temporary_directory.h"
 
 namespace uop {
 namespace {
@@ -16,20 +17,6 @@ namespace {
 using namespace chapter;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-/// A directory of this test, removed at its end.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "uopd-test-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 std::unique_ptr<Engine> engine_in(const TemporaryDirectory& directory, const std::string& compiler = "",
                                   std::int64_t threads = 0) {

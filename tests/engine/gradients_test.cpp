@@ -3,11 +3,11 @@
 
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 
 #include "core/engine.h"
 #include "tests/engine/chapter_graphs.h"
+#include "tests/temporary_directory.h"
 
 namespace uop {
 namespace {
@@ -91,17 +91,11 @@ const std::vector<Row>& rows() {
 class Gradients : public testing::Test {
  protected:
   void SetUp() override {
-    directory_ = (std::filesystem::temp_directory_path() / "uopd-test-XXXXXX").string();
-    ASSERT_NE(mkdtemp(directory_.data()), nullptr);
     EngineOptions options;
-    options.cache_dir = directory_;
+    options.cache_dir = directory_.path();
     StatusOr<std::unique_ptr<Engine>> engine = Engine::create(options);
     ASSERT_TRUE(engine.ok()) << message(engine.status());
     engine_ = *std::move(engine);
-  }
-  void TearDown() override {
-    engine_.reset();
-    std::filesystem::remove_all(directory_);
   }
 
   CompiledPlanPtr plan(const std::function<UOp(UOp)>& root_of) {
@@ -122,7 +116,7 @@ class Gradients : public testing::Test {
     return values;
   }
 
-  std::string directory_;
+  TemporaryDirectory directory_;
   std::unique_ptr<Engine> engine_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "tests/reference/differential.h"
 #include "tests/reference/shrink.h"
+#include "tests/temporary_directory.h"
 
 namespace uop::reference {
 namespace {
@@ -24,16 +25,6 @@ struct Stretch {
 void PrintTo(const Stretch& s, std::ostream* out) {
   *out << s.name;
 }
-
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() : path_(std::filesystem::temp_directory_path() / ("uop_random_" + std::to_string(getpid()))) {}
-  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-  std::string path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 class RandomGraphs : public testing::TestWithParam<Stretch> {};
 

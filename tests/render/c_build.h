@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/temporary_directory.h"
+
 namespace uop {
 
 /// The flags that every kernel is compiled with, whatever the target, and -Werror: both compilers must take the text.
@@ -41,11 +43,9 @@ inline std::vector<std::string> all_builds() {
 class CBuild {
  public:
   CBuild(const std::string& text, const std::string& compile) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "uop_test_XXXXXX").string();
-    directory_ = mkdtemp(pattern.data());
     std::ofstream(directory_ / "kernel.c") << text;
-    const std::string command = compile + (directory_ / "kernel.c").string() + " -o " +
-                                (directory_ / "kernel.so").string() + " 2> " + (directory_ / "log").string();
+    const std::string command =
+        compile + (directory_ / "kernel.c") + " -o " + (directory_ / "kernel.so") + " 2> " + (directory_ / "log");
     const int status = std::system(command.c_str());
     std::ostringstream log;
     log << std::ifstream(directory_ / "log").rdbuf();
@@ -56,7 +56,6 @@ class CBuild {
   }
   ~CBuild() {
     if (handle_ != nullptr) dlclose(handle_);
-    std::filesystem::remove_all(directory_);
   }
   CBuild(const CBuild&) = delete;
   CBuild& operator=(const CBuild&) = delete;
@@ -71,7 +70,7 @@ class CBuild {
   const std::string& log() const { return log_; }
 
  private:
-  std::filesystem::path directory_;
+  TemporaryDirectory directory_;
   std::string log_;
   void* handle_ = nullptr;
 };

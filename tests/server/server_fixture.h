@@ -4,7 +4,6 @@
 
 #include <grpcpp/create_channel.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
@@ -20,6 +19,7 @@
 #include "core/ir/text.h"
 #include "core/wire/graph_codec.h"
 #include "server/server.h"
+#include "tests/temporary_directory.h"
 #include "uopd/v1/service.grpc.pb.h"
 
 namespace uop {
@@ -38,25 +38,6 @@ inline bool wait_until(const std::function<bool()>& holds) {
   }
   return true;
 }
-
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "uopd-test-XXXXXX").string();
-    EXPECT_NE(mkdtemp(name.data()), nullptr);
-    path_ = name;
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 inline std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

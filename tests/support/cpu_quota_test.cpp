@@ -2,12 +2,13 @@
 #include "core/support/cpu_quota.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
+
+#include "tests/temporary_directory.h"
 
 namespace uop {
 namespace {
@@ -16,13 +17,6 @@ namespace fs = std::filesystem;
 
 class CpuQuotaTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "uop-quota-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    directory_ = name;
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
   std::string put(const std::string& name, const std::string& text) {
     const fs::path path = directory_ / name;
     fs::create_directories(path.parent_path());
@@ -30,7 +24,7 @@ class CpuQuotaTest : public testing::Test {
     return path.string();
   }
 
-  fs::path directory_;
+  TemporaryDirectory directory_;
 };
 
 struct Row {
@@ -89,7 +83,7 @@ TEST_F(CpuQuotaTest, Rows) {
     std::istringstream mount(row.mount);
     std::string root, point, type, super;
     mount >> root >> point >> type >> super;
-    const std::string mountinfo = put("mountinfo", "36 35 98:0 " + root + " " + (directory_ / point).string() +
+    const std::string mountinfo = put("mountinfo", "36 35 98:0 " + root + " " + directory_ / point +
                                                        " rw,noatime shared:1 - " + type + " cgroup " + super + "\n");
     const auto limit = cgroup_cpu_limit(mountinfo, put("cgroup", row.cgroup));
     EXPECT_EQ(limit.value_or(0), row.limit);
@@ -97,7 +91,7 @@ TEST_F(CpuQuotaTest, Rows) {
 }
 
 TEST_F(CpuQuotaTest, MissingFilesMeanNoLimit) {
-  EXPECT_FALSE(cgroup_cpu_limit((directory_ / "no").string(), (directory_ / "such").string()));
+  EXPECT_FALSE(cgroup_cpu_limit(directory_ / "no", directory_ / "such"));
 }
 
 TEST(AvailableCpusTest, AtLeastOne) {
