@@ -107,7 +107,7 @@ class LocalEngine final : public Engine {
   LocalEngine(const EngineOptions& options, EngineEvents events, std::unique_ptr<KernelLibrary> library)
       : events_(std::move(events)),
         library_(std::move(library)),
-        pool_(BufferPool::create(static_cast<std::uint64_t>(options.pool_bytes))),
+        pool_(BufferPool::create(static_cast<std::uint64_t>(options.pool_bytes), options.poison || kPoisonByDefault)),
         threads_(ComputePool::create(static_cast<int>(options.threads))),
         plans_(static_cast<std::uint64_t>(options.plan_cache_bytes)) {}
 

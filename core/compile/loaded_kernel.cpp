@@ -1,11 +1,10 @@
 #include "core/compile/loaded_kernel.h"
 
 #include <dlfcn.h>
-#include <elf.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/compile/memory_file.h"
+#include "core/compile/shared_object.h"
+#include "core/support/fp_state.h"
 
 namespace uop {
 namespace {
@@ -30,24 +29,6 @@ class MappedKernel final : public LoadedKernel {
   LiveCount live_;
 };
 
-/// Whether the file is a shared object whose every segment lies within it. The loader maps segments without looking
-/// at the file's length, and touching a page beyond it is a SIGBUS.
-bool is_whole_shared_object(int fd) {
-  struct stat info {};
-  Elf64_Ehdr header{};
-  if (::fstat(fd, &info) != 0 || ::pread(fd, &header, sizeof header, 0) != sizeof header) return false;
-  const auto size = static_cast<std::uint64_t>(info.st_size);
-  if (std::string_view(reinterpret_cast<const char*>(header.e_ident), SELFMAG) != ELFMAG) return false;
-  if (header.e_type != ET_DYN || header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum == 0) return false;
-  for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr segment{};
-    const std::uint64_t at = header.e_phoff + i * sizeof segment;
-    if (at > size || ::pread(fd, &segment, sizeof segment, static_cast<off_t>(at)) != sizeof segment) return false;
-    if (segment.p_offset > size || segment.p_filesz > size - segment.p_offset) return false;
-  }
-  return true;
-}
-
 /// A path to the descriptor that no other kernel has. The loader takes a name it knows for the object it knows, and
 /// descriptor numbers come back; so the key is spelled into the path by separators that mean nothing to the system.
 std::string unique_path(int fd, const Digest& key) {
@@ -69,9 +50,15 @@ std::string kernel_symbol(const Digest& key) {
 }
 
 StatusOr<LoadedKernelPtr> load_kernel(int fd, const Digest& key, const LiveCount& live) {
-  if (!is_whole_shared_object(fd)) return broken(key, "it is not a whole shared object");
+  if (const auto problem = problem_of_shared_object(fd)) return broken(key, *problem);
+  const FpState before = FpState::of_thread();
   void* handle = ::dlopen(unique_path(fd, key).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return broken(key, ::dlerror());
+  if (FpState::of_thread() != before) {  // by a resolver of symbols: the one kind of code that still runs
+    before.set();
+    ::dlclose(handle);
+    return broken(key, "loading it changed the floating-point state of the thread");
+  }
   void* symbol = ::dlsym(handle, kernel_symbol(key).c_str());
   if (symbol == nullptr) {
     ::dlclose(handle);

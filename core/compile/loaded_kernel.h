@@ -20,7 +20,8 @@ std::string kernel_symbol(const Digest& key);
 using LiveCount = std::shared_ptr<std::atomic<std::uint64_t>>;
 
 /// Loads the shared object that `fd` has open; the descriptor may be closed afterwards. Errors: INTERNAL where it is
-/// not a sound shared object for this machine, has no entry point, or needs symbols that are not there.
+/// not a sound shared object for this machine, has no entry point, needs symbols that are not there, or would run code
+/// of its own at load. The floating-point state of the thread is what it was, whatever the object does.
 StatusOr<LoadedKernelPtr> load_kernel(int fd, const Digest& key, const LiveCount& live);
 
 /// The same from bytes.

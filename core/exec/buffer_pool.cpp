@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/exec/mapped_memory.h"
-#include "core/exec/poison.h"
 
 namespace uop {
 namespace {
@@ -71,13 +70,14 @@ class Region {
 
 class Pool final : public BufferPool {
  public:
-  explicit Pool(std::uint64_t limit_bytes) : limit_(std::min(limit_bytes, kLimitOfLimits)) {}
+  Pool(std::uint64_t limit_bytes, bool poison) : limit_(std::min(limit_bytes, kLimitOfLimits)), poisons_(poison) {}
 
   StatusOr<BufferPtr> allocate(std::uint64_t bytes, bool zeroed) override;
+  bool poisons() const override { return poisons_; }
   void trim() override;
   BufferPoolStats stats() const override;
 
-  void give_back(Region& region, std::byte* piece);
+  void give_back(Region& region, std::byte* piece, std::uint64_t asked);
 
  private:
   using Regions = std::vector<std::unique_ptr<Region>>;
@@ -86,6 +86,7 @@ class Pool final : public BufferPool {
   void drop_oldest(Regions& dropped);
 
   const std::uint64_t limit_;
+  const bool poisons_;
   mutable std::mutex mutex_;  // over all below; never held while memory is written or unmapped
   std::unordered_map<const Region*, std::unique_ptr<Region>> regions_;
   std::set<std::pair<std::uint64_t, Region*>> available_;  // those with a free piece, by size of piece
@@ -93,7 +94,8 @@ class Pool final : public BufferPool {
   std::uint64_t clock_ = 0;                                // counts the times a region fell idle
   std::uint64_t reserved_ = 0;                             // bytes of all regions
   std::uint64_t in_use_ = 0;                               // bytes of all pieces handed out
-  std::uint64_t peak_ = 0, allocations_ = 0, reuses_ = 0, refusals_ = 0;
+  std::uint64_t asked_ = 0;                                // bytes asked for by their owners
+  std::uint64_t peak_ = 0, peak_asked_ = 0, allocations_ = 0, reuses_ = 0, refusals_ = 0;
 };
 
 class PooledBuffer final : public Buffer {
@@ -102,7 +104,7 @@ class PooledBuffer final : public Buffer {
     data_ = piece;
     bytes_ = bytes;
   }
-  ~PooledBuffer() override { pool_.give_back(region_, static_cast<std::byte*>(data_)); }
+  ~PooledBuffer() override { pool_.give_back(region_, static_cast<std::byte*>(data_), bytes_); }
 
  private:
   Pool& pool_;
@@ -159,18 +161,24 @@ StatusOr<BufferPtr> Pool::allocate(std::uint64_t bytes, bool zeroed) {
     if (region->exhausted()) available_.erase({region->piece_bytes(), region});
     in_use_ += region->piece_bytes();
     peak_ = std::max(peak_, in_use_);
+    asked_ += bytes;
+    peak_asked_ = std::max(peak_asked_, asked_);
     ++allocations_;
     reuses_ += used;
   }
   unpoison(piece, bytes);
-  if (zeroed && used) std::memset(piece, 0, bytes);  // what the system maps is zero already
+  if (!zeroed && poisons_)
+    fill_with_poison(piece, bytes);  // also of fresh memory, whose zeros would pass for values
+  else if (zeroed && used)
+    std::memset(piece, 0, bytes);  // what the system maps is zero already
   return std::make_shared<PooledBuffer>(*this, *region, piece, bytes);
 }
 
-void Pool::give_back(Region& region, std::byte* piece) {
-  poison(piece, region.piece_bytes());
+void Pool::give_back(Region& region, std::byte* piece, std::uint64_t asked) {
+  poison(piece, region.piece_bytes(), poisons_);
   const std::lock_guard lock(mutex_);
   in_use_ -= region.piece_bytes();
+  asked_ -= asked;
   region.give_back(piece);
   available_.emplace(region.piece_bytes(), &region);
   if (!region.idle()) return;
@@ -189,6 +197,7 @@ BufferPoolStats Pool::stats() const {
   return {.in_use_bytes = in_use_,
           .cached_bytes = reserved_ - in_use_,
           .peak_bytes = peak_,
+          .peak_asked_bytes = peak_asked_,
           .limit_bytes = limit_,
           .allocations = allocations_,
           .reuses = reuses_,
@@ -197,8 +206,8 @@ BufferPoolStats Pool::stats() const {
 
 }  // namespace
 
-std::unique_ptr<BufferPool> BufferPool::create(std::uint64_t limit_bytes) {
-  return std::make_unique<Pool>(limit_bytes);
+std::unique_ptr<BufferPool> BufferPool::create(std::uint64_t limit_bytes, bool poison) {
+  return std::make_unique<Pool>(limit_bytes, poison);
 }
 
 }  // namespace uop

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/exec/poison.h"
 #include "core/support/status.h"
 
 namespace uop {
@@ -29,8 +30,9 @@ using BufferPtr = std::shared_ptr<Buffer>;
 /// Bytes as they are reserved, so after rounding up to the sizes that the pool hands out.
 struct BufferPoolStats {
   std::uint64_t in_use_bytes;
-  std::uint64_t cached_bytes;  // reserved beyond that: free for the next who asks
-  std::uint64_t peak_bytes;    // most ever in use at a time
+  std::uint64_t cached_bytes;      // reserved beyond that: free for the next who asks
+  std::uint64_t peak_bytes;        // most ever in use at a time
+  std::uint64_t peak_asked_bytes;  // the same before rounding: most bytes ever asked for by what was in use at a time
   std::uint64_t limit_bytes;
   std::uint64_t allocations;
   std::uint64_t reuses;  // allocations of memory that had been used before
@@ -40,13 +42,17 @@ struct BufferPoolStats {
 class BufferPool {
  public:
   /// `limit_bytes` bounds what is in use and cached together; what was cached longest goes first to make room.
-  static std::unique_ptr<BufferPool> create(std::uint64_t limit_bytes);
+  /// `poison`: memory is filled with kPoisonByte whenever its content becomes undefined.
+  static std::unique_ptr<BufferPool> create(std::uint64_t limit_bytes, bool poison = kPoisonByDefault);
   virtual ~BufferPool() = default;
 
   /// Memory of `bytes` bytes (0 is legal). `zeroed`: all bytes 0; otherwise the content is what an earlier user of
   /// THIS process left there, so only for memory that is written before it is read by anyone. Errors:
   /// RESOURCE_EXHAUSTED that names the bytes asked for, in use and allowed.
   virtual StatusOr<BufferPtr> allocate(std::uint64_t bytes, bool zeroed = false) = 0;
+
+  /// Whether who divides its memory further should fill as the pool does.
+  virtual bool poisons() const = 0;
 
   /// Gives cached memory back to the system (all but what shares a region with memory in use).
   virtual void trim() = 0;

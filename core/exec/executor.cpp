@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/exec/fp_state.h"
+#include "core/support/fp_state.h"
 
 namespace uop {
 namespace {
@@ -57,7 +57,7 @@ Status check_variables(const Plan& plan, std::span<const std::int64_t> variables
 class Memory {
  public:
   static StatusOr<Memory> allocate(const Plan& plan, std::span<const BufferPtr> inputs, BufferPool& pool) {
-    Memory memory(plan, inputs);
+    Memory memory(plan, inputs, pool.poisons());
     StatusOr<BufferPtr> scratch = pool.allocate(plan.scratch_bytes);
     if (!scratch.ok()) return scratch.status();
     memory.scratch_ = *std::move(scratch);
@@ -93,13 +93,30 @@ class Memory {
     throw BrokenInvariant("a kernel parameter of unknown kind");
   }
 
+  /// To be called before and after kernel `k`: a temporary has content from its first kernel to its last.
+  void begin(std::uint32_t k) const {
+    fill_temps_of(k, [k](const TempSpec& temp) { return temp.first == k; });
+  }
+  void end(std::uint32_t k) const {
+    fill_temps_of(k, [k](const TempSpec& temp) { return temp.last == k; });
+  }
+
   std::vector<BufferPtr> take_outputs() { return std::move(outputs_); }
 
  private:
-  Memory(const Plan& plan, std::span<const BufferPtr> inputs) : plan_(&plan), inputs_(inputs) {}
+  Memory(const Plan& plan, std::span<const BufferPtr> inputs, bool poisons)
+      : plan_(&plan), inputs_(inputs), poisons_(poisons) {}
+
+  void fill_temps_of(std::uint32_t k, const auto& wanted) const {
+    if (!poisons_) return;
+    for (const BufferRef ref : plan_->kernels[k].refs)
+      if (ref.kind == BufferRef::Kind::kTmp && wanted(plan_->temps[ref.index]))
+        fill_with_poison(address(ref), plan_->temps[ref.index].tensor.bytes());
+  }
 
   const Plan* plan_;
   std::span<const BufferPtr> inputs_;
+  bool poisons_;
   std::vector<BufferPtr> outputs_;
   BufferPtr scratch_;  // all temporaries, at the offsets of the plan
 };
@@ -113,6 +130,7 @@ struct Launch {
   void operator()(std::int64_t begin, std::int64_t end) const {
     const DefaultFpState state;
     entry(buffers.data(), variables.data(), begin, end);
+    check(DefaultFpState::is_default(), "a kernel changed the floating-point state of its thread");
   }
 };
 
@@ -143,7 +161,8 @@ StatusOr<Execution> execute(const Plan& plan, std::span<const KernelEntry> entri
 
   Execution execution;
   Launch launch;
-  for (const KernelLaunch& kernel : plan.kernels) {
+  for (std::uint32_t k = 0; k < plan.kernels.size(); k++) {
+    const KernelLaunch& kernel = plan.kernels[k];
     if (Status status = cancel.status(); !status.ok()) return status;
     check(kernel.program < entries.size(), "a kernel runs a program that the plan has not");
     launch.entry = entries[kernel.program];
@@ -154,10 +173,12 @@ StatusOr<Execution> execute(const Plan& plan, std::span<const KernelEntry> entri
       check(variable < variables.size(), "a kernel reads a variable that the plan has not");
       launch.variables.push_back(variables[variable]);
     }
+    memory->begin(k);
     KernelTiming& timing = execution.timings.emplace_back();
     Status status = run(kernel, launch, threads, cancel, timing.run);
     if (status.ok() && options.repeat_kernels) status = run(kernel, launch, threads, cancel, timing.again);
     if (!status.ok()) return status;
+    memory->end(k);
   }
   execution.outputs = memory->take_outputs();
   return execution;

@@ -97,8 +97,12 @@ std::string output_table(const Plan& plan) {
 }  // namespace
 
 std::string to_string(BufferRef ref) {
-  constexpr std::string_view kNames[] = {"in", "tmp", "out"};
-  return fmt::format("{}{}", kNames[static_cast<std::size_t>(ref.kind)], ref.index);
+  switch (ref.kind) {
+    case BufferRef::Kind::kIn: return fmt::format("in{}", ref.index);
+    case BufferRef::Kind::kTmp: return fmt::format("tmp{}", ref.index);
+    case BufferRef::Kind::kOut: return fmt::format("out{}", ref.index);
+  }
+  return fmt::format("kind{}:{}", static_cast<int>(ref.kind), ref.index);  // of a plan that verify_plan refuses
 }
 
 std::uint64_t Plan::flops() const {

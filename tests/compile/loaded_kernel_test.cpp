@@ -4,44 +4,12 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
-#include "core/compile/c_compiler.h"
+#include "core/compile/file_descriptor.h"
 #include "core/compile/memory_file.h"
-#include "tests/compile/compile_fixture.h"
+#include "tests/compile/loaded_kernel_fixture.h"
 
 namespace uop {
 namespace {
-
-class LoadedKernelTest : public CompileTest {
- protected:
-  std::string compile(const KernelSource& source, const Digest& key, const std::string& cpu = "native") {
-    EngineOptions o = options();
-    o.cpu = cpu;
-    const auto toolchain = find_toolchain(o);
-    EXPECT_TRUE(toolchain.ok()) << toolchain.status();
-    const auto bytes = compile_c(*toolchain,
-                                 {.text = source.text,
-                                  .symbol = kernel_symbol(key),
-                                  .strict = source.strict,
-                                  .scratch = directory_.path(),
-                                  .time_limit = std::chrono::seconds(60)},
-                                 {});
-    EXPECT_TRUE(bytes.ok()) << bytes.status();
-    EXPECT_TRUE(files_below(directory_.path()).empty());
-    return bytes.ok() ? *bytes : "";
-  }
-  LoadedKernelPtr load(const KernelSource& source, const std::string& cpu = "native") {
-    const Digest key = sha256(source.text + cpu + (source.strict ? "s" : ""));
-    const auto kernel = load_kernel(compile(source, key, cpu), key, live_);
-    EXPECT_TRUE(kernel.ok()) << kernel.status();
-    return *kernel;
-  }
-
-  LiveCount live_ = std::make_shared<std::atomic<std::uint64_t>>(0);
-};
 
 TEST_F(LoadedKernelTest, OneDescriptorNumberManyKernels) {
   // The dynamic loader takes a path that it has seen for the file that it has loaded.
@@ -128,17 +96,6 @@ TEST_F(LoadedKernelTest, IntegersWrapAndDenormalsStay) {
 }
 
 #if defined(__x86_64__)
-TEST_F(LoadedKernelTest, LoadingAndRunningKeepTheFpState) {
-  const unsigned before = _mm_getcsr();
-  {
-    const auto kernel = load(constant_kernel(1));
-    EXPECT_EQ(_mm_getcsr() & ~0x3fu, before & ~0x3fu);  // but for the sticky exception flags
-    run_constant(*kernel);
-    EXPECT_EQ(_mm_getcsr() & ~0x3fu, before & ~0x3fu);
-  }
-  EXPECT_EQ(_mm_getcsr() & ~0x3fu, before & ~0x3fu);
-}
-
 TEST_F(LoadedKernelTest, EveryLevelUpToTheMachinesRuns) {
   for (const char* level : {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
     EngineOptions o = options();

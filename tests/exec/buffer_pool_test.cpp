@@ -9,8 +9,6 @@
 #include <thread>
 #include <vector>
 
-#include "core/exec/poison.h"
-
 namespace uop {
 namespace {
 
@@ -51,6 +49,16 @@ TEST(BufferPool, AlignsAndAccounts) {
     EXPECT_EQ(pool->stats().in_use_bytes + pool->stats().cached_bytes, row.reserved) << row.bytes;
     std::memset(buffer->data(), 1, row.bytes);
   }
+}
+
+TEST(BufferPool, CountsWhatWasAskedFor) {
+  const auto pool = BufferPool::create(64 * kMiB);
+  {
+    const BufferPtr a = pool->allocate(1000).value();
+    const BufferPtr b = pool->allocate(3 * kMiB + 5).value();
+  }
+  const BufferPtr c = pool->allocate(70).value();
+  EXPECT_EQ(pool->stats().peak_asked_bytes, 1000 + 3 * kMiB + 5);
 }
 
 TEST(BufferPool, SmallBuffersShareARegion) {
@@ -128,16 +136,28 @@ TEST(BufferPool, TrimGivesBackWhatIsCached) {
   EXPECT_TRUE(holds_only(kept, 3));
 }
 
+TEST(BufferPool, PoisonedMemoryHasNoContentFromBefore) {
+  const auto pool = BufferPool::create(64 * kMiB, /*poison=*/true);
+  EXPECT_TRUE(pool->poisons());
+  for (const std::uint64_t bytes : {std::uint64_t{256}, 3 * kMiB})
+    for (int round = 0; round < 2; ++round) {  // what the system maps is zero, which is a value too
+      const BufferPtr buffer = pool->allocate(bytes).value();
+      EXPECT_TRUE(holds_only(buffer, kPoisonByte));
+      std::memset(buffer->data(), 3, bytes);
+    }
+  EXPECT_TRUE(holds_only(pool->allocate(256, true).value(), 0));
+}
+
 #ifndef __SANITIZE_ADDRESS__
-#ifndef NDEBUG
-TEST(BufferPool, PoisonsWhatItCaches) {
-  const auto pool = BufferPool::create(kMiB);
+TEST(BufferPool, PoisonShowsUseAfterFree) {
+  const auto pool = BufferPool::create(kMiB, /*poison=*/true);
   BufferPtr buffer = pool->allocate(256).value();
+  const auto* const stale = static_cast<const unsigned char*>(buffer->data());
   std::memset(buffer->data(), 3, 256);
   buffer.reset();
-  EXPECT_TRUE(holds_only(pool->allocate(256).value(), kPoisonByte));
+  EXPECT_EQ(stale[0], kPoisonByte);
+  EXPECT_EQ(stale[255], kPoisonByte);
 }
-#endif
 #else
 TEST(BufferPoolDeathTest, ReportsStrayAccess) {
   const auto pool = BufferPool::create(kMiB);

@@ -1,88 +1,17 @@
-// Running plans whose kernels are hand-written C++: binding, refusals, threads, overlap, cancellation, warm memory.
+// Running plans whose kernels are hand-written C++: binding, refusals, threads, overlap, cancellation.
 #include "core/exec/executor.h"
 
 #include <gmock/gmock.h>
-#include <sys/resource.h>
 
 #include <atomic>
-#include <cstring>
 #include <thread>
+
+#include "tests/exec/executor_fixture.h"
 
 namespace uop {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr BufferRef in(std::uint32_t i) {
-  return {BufferRef::Kind::kIn, i};
-}
-constexpr BufferRef tmp(std::uint32_t i) {
-  return {BufferRef::Kind::kTmp, i};
-}
-constexpr BufferRef out(std::uint32_t i) {
-  return {BufferRef::Kind::kOut, i};
-}
-
-constexpr std::int64_t kColumns = 64;
-
-/// y = x * 0.7 + variable, row by row; the slice counts rows of kColumns.
-void scale(void* const* buffers, const std::int64_t* variables, std::int64_t begin, std::int64_t end) {
-  const auto* const x = static_cast<const float*>(buffers[0]);
-  auto* const y = static_cast<float*>(buffers[1]);
-  for (std::int64_t i = begin * kColumns; i < end * kColumns; ++i)
-    y[i] = x[i] * 0.7f + static_cast<float>(variables[0]);
-}
-
-/// y[row] = sum of x[row, :]
-void row_sum(void* const* buffers, const std::int64_t*, std::int64_t begin, std::int64_t end) {
-  const auto* const x = static_cast<const float*>(buffers[0]);
-  auto* const y = static_cast<float*>(buffers[1]);
-  for (std::int64_t row = begin; row < end; ++row) {
-    float sum = 0;
-    for (std::int64_t c = 0; c < kColumns; ++c) sum += x[row * kColumns + c];
-    y[row] = sum;
-  }
-}
-
-/// tmp0 = scale(in0), out0 = row sums of it, out1 = tmp0 scaled again, out2 is in0.
-Plan scale_and_sum(std::int64_t rows) {
-  const TensorSpec matrix{DType::kF32, rows * kColumns};
-  const TensorSpec column{DType::kF32, rows};
-  const auto work = static_cast<std::uint64_t>(rows * kColumns);
-  return {.inputs = {matrix},
-          .variables = {{0, 100}, {-5, 5}},
-          .programs = {{"scale"}, {"row_sum"}},
-          .kernels = {{"e_m", 0, {in(0), tmp(0)}, {1}, rows, 2 * work, 8 * work},
-                      {"r_m", 1, {tmp(0), out(0)}, {}, rows, work, 4 * work},
-                      {"e_m", 0, {tmp(0), out(1)}, {0}, rows, 2 * work, 8 * work}},
-          .temps = {{matrix, 0, 2, 64}},
-          .outputs = {{column}, {matrix}, {matrix, 0}},
-          .scratch_bytes = 64 + matrix.bytes()};
-}
-
-struct ExecutorTest : testing::Test {
-  StatusOr<Execution> run(const Plan& plan, const std::vector<BufferPtr>& inputs,
-                          const std::vector<std::int64_t>& variables, const Cancel& cancel = {},
-                          const ExecuteOptions& options = {}) {
-    return execute(plan, entries, inputs, variables, options, *pool, *threads, cancel);
-  }
-
-  BufferPtr matrix(std::int64_t rows) {
-    BufferPtr buffer = pool->allocate(static_cast<std::uint64_t>(rows * kColumns) * sizeof(float)).value();
-    auto* const x = static_cast<float*>(buffer->data());
-    for (std::int64_t i = 0; i < rows * kColumns; ++i) x[i] = static_cast<float>(i % 977) / 31.0f;
-    return buffer;
-  }
-
-  std::vector<KernelEntry> entries = {scale, row_sum};
-  std::unique_ptr<BufferPool> pool = BufferPool::create(256 << 20);
-  std::unique_ptr<ComputePool> threads = ComputePool::create(2);
-};
-
-std::string bytes_of(const BufferPtr& buffer) {
-  return {static_cast<const char*>(buffer->data()), static_cast<std::size_t>(buffer->bytes())};
-}
 
 TEST_F(ExecutorTest, BindsInputsTemporariesOutputsAndVariables) {
   const BufferPtr input = matrix(2);
@@ -228,54 +157,6 @@ TEST_F(ExecutorTest, StopsBetweenSlicesAndKernels) {
 
   EXPECT_EQ(run(plan, {}, address, {.deadline = Clock::now()}).status().code(), StatusCode::kDeadlineExceeded);
   EXPECT_EQ(calls.first, 3);
-}
-
-#ifdef __SSE__
-float tiny_product(float x) {
-  return x * 0.5f;
-}
-
-void denormal(void* const* buffers, const std::int64_t*, std::int64_t, std::int64_t) {
-  volatile float x = 1e-40f;
-  *static_cast<float*>(buffers[0]) = tiny_product(x);
-}
-
-TEST_F(ExecutorTest, KeepsDenormalsInAThreadThatFlushesThem) {
-  const Plan plan{
-      .programs = {{"denormal"}}, .kernels = {{"e_1", 0, {out(0)}, {}, 1, 1, 4}}, .outputs = {{{DType::kF32, 1}}}};
-  entries = {denormal};
-  const unsigned before = __builtin_ia32_stmxcsr();
-  __builtin_ia32_ldmxcsr(before | 0x8040);  // flush to zero, denormals are zero
-  const StatusOr<Execution> execution = run(plan, {}, {});
-  const unsigned after = __builtin_ia32_stmxcsr();
-  __builtin_ia32_ldmxcsr(before);
-  EXPECT_EQ(after, before | 0x8040);
-  EXPECT_GT(*static_cast<const float*>(execution->outputs[0]->data()), 0.0f);
-}
-#endif
-
-std::int64_t minor_faults() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_minflt;
-}
-
-TEST_F(ExecutorTest, WarmRunsTouchNothingNew) {
-  const std::int64_t rows = (16 << 20) / (kColumns * 4);  // 16 MiB of scratch and of output a run
-  const Plan plan = scale_and_sum(rows);
-  const BufferPtr input = matrix(rows);
-  for (int round = 0; round < 3; ++round) ASSERT_TRUE(run(plan, {input}, {1, 1}).ok());
-  const BufferPoolStats before = pool->stats();
-  const std::int64_t faults = minor_faults();
-  for (int round = 0; round < 20; ++round) ASSERT_TRUE(run(plan, {input}, {1, 1}).ok());
-  // Fresh memory would cost 16 faults a run in huge pages, 8192 in small ones. What is allowed is for stacks, and for
-  // the malloc of AddressSanitizer, which does not hand memory out again at once.
-  EXPECT_LT(minor_faults() - faults, 100);
-  const BufferPoolStats after = pool->stats();
-  EXPECT_EQ(after.in_use_bytes, before.in_use_bytes);
-  EXPECT_EQ(after.cached_bytes, before.cached_bytes);
-  EXPECT_EQ(after.peak_bytes, before.peak_bytes);
-  EXPECT_EQ(after.allocations - before.allocations, after.reuses - before.reuses);
 }
 
 }  // namespace

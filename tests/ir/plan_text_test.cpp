@@ -1,4 +1,5 @@
 // The table that `uop plan` prints.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "core/ir/plan.h"
@@ -71,6 +72,14 @@ outputs: 3, in 16000 bytes
   out1  bf16     0  is in1
   out2  i64   1000
 )");
+}
+
+TEST(PlanText, References) {
+  EXPECT_EQ(to_string(in(0)), "in0");
+  EXPECT_EQ(to_string(tmp(17)), "tmp17");
+  EXPECT_EQ(to_string(out(4'294'967'295)), "out4294967295");
+  for (const int kind : {3, 4, 255})  // as decode_plan makes of an unknown one
+    EXPECT_EQ(to_string(BufferRef{static_cast<BufferRef::Kind>(kind), 7}), fmt::format("kind{}:7", kind));
 }
 
 TEST(PlanText, NothingToRun) {

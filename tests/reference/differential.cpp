@@ -88,7 +88,7 @@ StatusOr<std::vector<Bytes>> run_on(Engine& engine, const RandomCase& c, const C
 Differential::Differential(const std::string& cache_dir, const std::string& compiler) {
   for (const std::int64_t threads : {1, 2}) {
     StatusOr<std::unique_ptr<Engine>> engine =
-        Engine::create({.cache_dir = cache_dir, .threads = threads, .compiler = compiler});
+        Engine::create({.cache_dir = cache_dir, .threads = threads, .compiler = compiler, .poison = true});
     check(engine.ok(), engine.ok() ? "" : message(engine.status()));
     engines_.push_back(*std::move(engine));
   }
