@@ -4,13 +4,12 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/engine.h"
-#include "tests/reference/compare.h"
-#include "tests/reference/random_graph.h"
+#include "tests/reference/reduction.h"
+#include "tests/reference/verdict.h"
 
 namespace uop::reference {
 
@@ -18,15 +17,12 @@ namespace uop::reference {
 std::string to_text(const CompileOptions& options);
 /// Every combination of opt, fuse_reduce and numerics; default numerics with and without staging.
 std::vector<CompileOptions> all_options();
-
-struct Verdict {
-  Comparison comparison;               // over all runs
-  std::optional<std::string> problem;  // what is wrong, and under which options
-};
+/// How far from the graph as written these options let a kernel be.
+Numerics numerics_of(const CompileOptions& options);
 
 /// The outputs of one run, in the order of the roots; the inputs are bound by slot. Errors: the engine's, and
 /// DATA_LOSS where an input was written to.
-StatusOr<std::vector<Bytes>> run_on(Engine& engine, const RandomCase& c, const CompileOptions& options);
+StatusOr<Outputs> run_on(Engine& engine, const RandomCase& c, const CompileOptions& options);
 
 /// Two engines, of one and of two compute threads, that share a cache directory.
 class Differential {
@@ -39,7 +35,7 @@ class Differential {
   Verdict run(const RandomCase& c, const std::vector<CompileOptions>& options);
 
   /// The outputs of one run on the engine of two threads.
-  StatusOr<std::vector<Bytes>> run_once(const RandomCase& c, const CompileOptions& options) {
+  StatusOr<Outputs> run_once(const RandomCase& c, const CompileOptions& options) {
     return run_on(*engines_.back(), c, options);
   }
 

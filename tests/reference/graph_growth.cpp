@@ -17,6 +17,10 @@ std::vector<DType> all_dtypes() {
   return dtypes;
 }
 
+bool is_input(UOp u) {
+  return u.op() == Op::kBuffer || (u.op() == Op::kReshape && u.src(0).op() == Op::kBuffer);
+}
+
 }  // namespace
 
 GraphGrowth::GraphGrowth(std::uint64_t seed)
@@ -46,23 +50,23 @@ RandomCase GraphGrowth::grow(int steps) {
   return c;
 }
 
-/// Values that nothing reads, some that something reads, now and then an input or a root twice.
+/// Values that nothing reads, mostly one of them; now and then a value that something reads, an
+/// input, or a root twice.
 std::vector<UOp> GraphGrowth::choose_roots() {
   std::set<std::uint32_t> read;
   for (const UOp u : pool_)
     for (const UOp s : u.src()) read.insert(s.id());
   std::vector<UOp> unread;
   for (const UOp u : pool_)
-    if (!read.contains(u.id())) unread.push_back(u);
+    if (!read.contains(u.id()) && !is_input(u)) unread.push_back(u);
   random_.shuffle(unread);
   std::vector<UOp> roots;
-  const auto wanted = static_cast<std::size_t>(random_.between(1, 5));
+  const auto wanted = static_cast<std::size_t>(random_.chance(80) ? 1 : random_.between(2, 5));
   for (std::size_t i = 0; i < std::min(wanted, unread.size()); i++) roots.push_back(unread[i]);
-  if (roots.empty() || random_.chance(30)) roots.push_back(random_.pick(pool_));
-  if (random_.chance(20)) roots.push_back(random_.pick(roots));
+  if (roots.empty() || random_.chance(15)) roots.push_back(random_.pick(pool_));
+  if (random_.chance(10)) roots.push_back(random_.pick(roots));
   if (random_.chance(15))
-    if (const auto input = any_where([](UOp u) { return u.op() == Op::kBuffer || u.op() == Op::kReshape; }))
-      roots.push_back(*input);
+    if (const auto input = any_where(is_input)) roots.push_back(*input);
   random_.shuffle(roots);
   return roots;
 }
@@ -79,7 +83,7 @@ UOp GraphGrowth::input(DType dtype, const Shape& shape, const Bytes& bytes) {
 
 UOp GraphGrowth::random_input(DType dtype, const Shape& shape) {
   const Bytes bytes = random_bytes(random_, dtype, count(shape), random_.chance(70) ? mood_ : Mood::kTame);
-  if (random_.chance(10)) {  // bind the same memory a second time
+  if (random_.chance(30)) {  // bind the same memory a second time
     for (const auto& [slot, known] : inputs_.buffers) {
       if (known.size() != bytes.size() || same_buffer_.contains(slot)) continue;
       same_buffer_[next_slot_] = slot;
