@@ -68,8 +68,8 @@ StatusOr<std::vector<UOp>> expand_gradients(std::span<const UOp> roots) {
     if (by_loss.empty()) return expanded;
     if (order > kMaxGradientOrder)
       return error(StatusCode::kResourceExhausted,
-                   "a GRADIENT of a GRADIENT, {} deep; the limit is {}\nremedy: ask for a lower derivative", order,
-                   kMaxGradientOrder);
+                   "GRADIENT in GRADIENT, more than {} deep; the limit is {}\nremedy: ask for a lower derivative",
+                   kMaxGradientOrder, kMaxGradientOrder);
     std::unordered_map<UOp, NodeMap, UOpHash> gradients;
     for (const auto& [loss, wanted] : by_loss) {
       StatusOr<NodeMap> g = backward(loss, wanted);

@@ -13,8 +13,8 @@
 
 namespace uop {
 
-/// Most nodes of a graph with its gradients: derivatives of derivatives grow exponentially.
-inline constexpr std::size_t kMaxExpandedNodes = 2'000'000;
+/// Most nodes of a graph with its gradients, as on the wire: derivatives of derivatives grow exponentially.
+inline constexpr std::size_t kMaxExpandedNodes = 1'000'000;
 /// Deepest nesting of GRADIENT in GRADIENT; each level is a pass over the graph.
 inline constexpr int kMaxGradientOrder = 64;
 

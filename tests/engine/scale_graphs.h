@@ -2,6 +2,7 @@
 // to have.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +16,7 @@ using Roots = std::vector<UOp>;
 inline Roots long_chain(Graph& g, int nodes) {
   const UOp a = buffer(g, 0, DType::kF32, 64);
   UOp x = buffer(g, 1, DType::kF32, 64);
-  constexpr Op kOps[] = {Op::kAdd, Op::kMul, Op::kMax, Op::kSub, Op::kMin, Op::kAdd, Op::kSub, Op::kMax};
+  constexpr Op kOps[] = {Op::kAdd, Op::kMin, Op::kMax, Op::kSub, Op::kMin, Op::kAdd, Op::kSub, Op::kMax};
   for (int i = 0; i + 2 < nodes; i++) x = binary(kOps[i % 8], x, a);
   return {x};
 }
@@ -51,8 +52,7 @@ inline Roots many_roots(Graph& g, int nodes) {
   UOp shared = buffer(g, 1, DType::kF32, 16);
   for (int i = 0; i < nodes / 4; i++) shared = binary(i % 2 == 0 ? Op::kAdd : Op::kMax, shared, a);
   Roots roots;
-  for (int i = 0; i < nodes / 4; i++)
-    roots.push_back(binary(Op::kMul, shared, broadcast_scalar(constant(g, DType::kF32, i + 0.5), {16})));
+  for (int i = 0; i < nodes / 4; i++) roots.push_back(binary(Op::kMul, shared, buffer(g, 2 + i, DType::kF32, 16)));
   return roots;
 }
 
@@ -110,12 +110,13 @@ inline Roots broadcasts(Graph& g, int nodes) {
   return {x};
 }
 
-/// Layers of a network: matrix product, bias, ReLU, mean.
+/// Layers of a network: matrix product, ReLU, rows moved so that the greatest is 0.
 inline Roots layers(Graph& g, int nodes) {
-  UOp x = chapter::input(g, 0, {2, 8});
-  for (int i = 0; i < nodes / 30; i++) {
-    const UOp w = chapter::input(g, 1 + i, {8, 8});
-    x = chapter::relu(chapter::layernorm(chapter::matmul(x, w)));
+  UOp x = chapter::input(g, 0, {2, 8}, DType::kI32);
+  for (int i = 0; i < std::max(1, nodes / 25); i++) {
+    const UOp w = chapter::input(g, 1 + i, {8, 8}, DType::kI32);
+    const UOp y = chapter::relu(chapter::matmul(x, w));
+    x = chapter::sub_rows(y, chapter::reduce_rows(Op::kMax, y));
   }
   return {x};
 }
