@@ -13,12 +13,17 @@ constexpr int kClients = 16;
 
 class ConcurrentClientsTest : public CacheDirectoryTest {
  protected:
-  void SetUp() override {
-    // Each run is noted, waits for the file "go", and does what the file "mode" says.
-    const std::string told =
-        compiler("told", "echo run >> $dir/runs\nwhile [ ! -e $dir/go ]; do sleep 0.02; done\n. $dir/mode");
-    server_ = std::make_unique<ServerProcess>(std::vector<std::string>{"--compiler=" + told, "--threads=1"}, cache());
+  void start(const std::string& with_compiler, int time_limit_ms = 60000) {
+    server_ = std::make_unique<ServerProcess>(
+        std::vector<std::string>{"--compiler=" + with_compiler, "--threads=1",
+                                 "--compile-timeout-ms=" + std::to_string(time_limit_ms)},
+        cache());
     for (int i = 0; i < kClients; ++i) clients_.push_back(value_or_throw(remote(server_->address())));
+  }
+
+  /// Each run is noted, waits for the file "go", and does what the file "mode" says.
+  std::string told_compiler() const {
+    return compiler("told", "echo run >> $dir/runs\nwhile [ ! -e $dir/go ]; do sleep 0.02; done\n. $dir/mode");
   }
 
   void tell(const std::string& mode) const {
@@ -52,6 +57,7 @@ class ConcurrentClientsTest : public CacheDirectoryTest {
 };
 
 TEST_F(ConcurrentClientsTest, OneRunOfACompilerWhateverItDoes) {
+  start(told_compiler());
   struct Row {
     const char* about;
     const char* mode;
@@ -89,12 +95,7 @@ TEST_F(ConcurrentClientsTest, OneRunOfACompilerWhateverItDoes) {
 }
 
 TEST_F(ConcurrentClientsTest, ACompilerThatHangsCostsOneTimeLimit) {
-  server_.reset();
-  clients_.clear();
-  const std::string hanging = compiler("hanging", "echo run >> $dir/runs; [ -e $dir/mode ] || sleep 600");
-  server_ = std::make_unique<ServerProcess>(
-      std::vector<std::string>{"--compiler=" + hanging, "--threads=1", "--compile-timeout-ms=4000"}, cache());
-  for (int i = 0; i < kClients; ++i) clients_.push_back(value_or_throw(remote(server_->address())));
+  start(compiler("hanging", "echo run >> $dir/runs; [ -e $dir/mode ] || sleep 600"), 4000);
   for (const StatusOr<bool>& answer : all_ask(1))
     EXPECT_THAT(message(answer.status()), ::testing::HasSubstr("time limit"));
   EXPECT_EQ(runs(), 1);
@@ -103,6 +104,7 @@ TEST_F(ConcurrentClientsTest, ACompilerThatHangsCostsOneTimeLimit) {
 }
 
 TEST_F(ConcurrentClientsTest, WhoWaitsForABuilderThatIsCancelledGetsAnAnswer) {
+  start(told_compiler());
   tell("if mkdir $dir/first 2>/dev/null; then sleep 600; fi");
   go();
   std::jthread first([&] {
