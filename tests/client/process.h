@@ -26,10 +26,11 @@ inline std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-/// Starts bin/`program`; stdout and stderr go to files. Variables of `environment` come first and win.
+/// Starts bin/`program`, or the program of that path; stdout and stderr go to files. Variables of `environment` come
+/// first and win.
 inline pid_t start_program(const std::string& program, std::vector<std::string> arguments, const std::string& out,
                            const std::string& err, std::vector<std::string> environment) {
-  std::string path = std::string(UOP_BINARY_DIR) + "/" + program;
+  std::string path = program.starts_with('/') ? program : std::string(UOP_BINARY_DIR) + "/" + program;
   std::vector<char*> argv{path.data()};
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
@@ -85,7 +86,9 @@ class ServerProcess {
         throw std::runtime_error("uopd did not start: " + content_of(dir_ / "err"));
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
-    address_ = nlohmann::json::parse(content_of(dir_ / "ready"))["grpc"];
+    const nlohmann::json ready = nlohmann::json::parse(content_of(dir_ / "ready"));
+    address_ = ready["grpc"];
+    metrics_ = ready["metrics"];
   }
   ~ServerProcess() { stop(); }
   ServerProcess(const ServerProcess&) = delete;
@@ -93,6 +96,9 @@ class ServerProcess {
 
   const std::string& address() const { return address_; }
   std::string unix_address() const { return "unix:" + dir_ / "socket"; }
+
+  /// host:port of what Prometheus scrapes.
+  const std::string& metrics() const { return metrics_; }
 
   /// What it has logged.
   std::string log() const { return content_of(dir_ / "err"); }
@@ -107,7 +113,7 @@ class ServerProcess {
  private:
   TemporaryDirectory dir_;
   pid_t pid_ = -1;
-  std::string address_;
+  std::string address_, metrics_;
 };
 
 }  // namespace uop::testing

@@ -1,5 +1,7 @@
 // Several processes on one store: one build per key, and a dead builder blocks nobody. The other processes are this
 // test program, run again for one test.
+#include "core/compile/build_claim.h"
+
 #include <gtest/gtest.h>
 
 #include "core/compile/kernel_library.h"
@@ -77,6 +79,44 @@ TEST_F(OtherProcessTest, ADeadBuilderBlocksNobody) {
   EXPECT_EQ(library->stats().compiles, 1u);
   const auto again = open(options(compiler));  // whoever opens the store next tidies up after the dead
   expect_tidy();
+}
+
+class BuildClaimTest : public KernelLibraryTest {};
+
+TEST_F(BuildClaimTest, WhatWaitsInOneLibraryAnotherMayBuild) {
+  // Kernel 1 blocks its compiler.
+  const std::string compiler = script("picky",
+                                      "text=$(cat); case \"$text\" in *' = 1;'*) touch $dir/started\n"
+                                      "while [ -e $dir/block ]; do sleep 0.02; done;; esac\n"
+                                      "printf '%s' \"$text\" | gcc \"$@\"");
+  std::ofstream(path("block")) << "";
+  EngineOptions one_at_a_time = options(compiler);
+  one_at_a_time.compile_jobs = 1;
+  const auto busy = open(one_at_a_time), idle = open(one_at_a_time);
+  std::jthread first([&] { EXPECT_TRUE(busy->load(constant_kernel(1), {}).ok()); });
+  wait_for_file("started");
+  std::jthread queued([&] { EXPECT_EQ(run_constant(*busy->load(constant_kernel(2), {})->kernel), 2); });
+  const auto built = idle->load(constant_kernel(2), {});  // whether the other has asked for its slot by now or not
+  ASSERT_TRUE(built.ok()) << built.status();
+  EXPECT_EQ(built->origin, KernelOrigin::kCompiler);
+  fs::remove(path("block"));
+  queued.join();
+  first.join();
+  EXPECT_EQ(busy->stats().compiles, 1u);
+  EXPECT_EQ(busy->stats().store_hits, 1u);
+}
+
+TEST_F(BuildClaimTest, AHolderThatNeverLetsGoIsWaitedForNoLongerThanACompilerMayRun) {
+  EngineOptions o = options();
+  o.compile_timeout_ms = 1000;
+  const auto library = open(o);
+  const auto claim = try_claim(store_path(), library->key(constant_kernel(1)));
+  ASSERT_TRUE(claim);
+  EXPECT_FALSE(try_claim(store_path(), library->key(constant_kernel(1))));
+  const auto built = library->load(constant_kernel(1), {});
+  ASSERT_TRUE(built.ok()) << built.status();
+  EXPECT_EQ(built->origin, KernelOrigin::kCompiler);
+  EXPECT_TRUE(library->store().contains(ArtifactKind::kKernel, library->key(constant_kernel(1))));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ TEST_F(ManyProcessesTest, TwoServersAndFourEmbeddedEnginesCompileEachKernelOnce)
   constexpr int kGraphs = 50;
   double compiles = 0, failures = 0;
   {
-    const ServerProcess one({"--threads=1"}, cache()), two({"--threads=1"}, cache());
+    ServerProcess one({"--threads=1"}, cache()), two({"--threads=1"}, cache());
     std::vector<pid_t> processes;
     for (int i = 0; i < 6; ++i) {
       std::vector<std::string> arguments = on_cache(0, kGraphs);
@@ -32,6 +32,8 @@ TEST_F(ManyProcessesTest, TwoServersAndFourEmbeddedEnginesCompileEachKernelOnce)
       compiles += report["kernel_compiles"].get<double>();
       failures += report["kernel_compile_failures"].get<double>();
     }
+    const std::jthread stopping([&] { one.stop(); });
+    two.stop();
   }
   EXPECT_EQ(compiles, kGraphs);  // of the six processes together
   EXPECT_EQ(failures, 0);

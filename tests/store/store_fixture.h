@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <boost/asio/ip/tcp.hpp>
 #include <thread>
 
 #include "client/cpp/embedded.h"
@@ -24,6 +25,17 @@ inline bool wait_until(const std::function<bool()>& holds) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return true;
+}
+
+/// The value of a series of the server, by its name.
+inline double metric(const testing::ServerProcess& server, const std::string& series) {
+  const std::size_t colon = server.metrics().rfind(':');
+  boost::asio::ip::tcp::iostream http(server.metrics().substr(0, colon), server.metrics().substr(colon + 1));
+  http << "GET /metrics HTTP/1.0\r\n\r\n" << std::flush;
+  for (std::string line; std::getline(http, line);)
+    if (line.starts_with(series + " ")) return std::stod(line.substr(series.size() + 1));
+  ADD_FAILURE() << "no series " << series;
+  return -1;
 }
 
 class CacheDirectoryTest : public ::testing::Test {
