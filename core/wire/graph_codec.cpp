@@ -6,6 +6,7 @@
 
 #include "core/ir/text.h"
 #include "core/ir/traverse.h"
+#include "core/wire/graph_bytes.h"
 
 namespace uop {
 namespace {
@@ -55,14 +56,11 @@ class Decoder {
       result.roots.push_back(nodes_[root]);
     }
     if (has_unknown_field(message_))
-      return invalid_argument("the graph has a field that is not known here\nremedy: {}", kUnknownField);
+      return invalid_argument("the graph has a field that is not known here\nremedy: {}", kUnknownFieldRemedy);
     return result;
   }
 
  private:
-  static constexpr std::string_view kUnknownField =
-      "it may come from a newer client; ask the server for its version and send what that knows";
-
   static Status over_limit(std::string_view what, int number, int limit) {
     return error(StatusCode::kResourceExhausted,
                  "the graph has {} {}, the limit is {}\nremedy: cut the program into several graphs", number, what,
@@ -108,7 +106,7 @@ class Decoder {
     if (static_cast<std::size_t>(m.ints_size()) > kMaxInts)
       return refuse(fmt::format("it has {} ints, the limit is {}", m.ints_size(), kMaxInts));
     arg.ints.assign(m.ints().begin(), m.ints().end());
-    if (has_unknown_field(m)) return fail(i, "it has a field that is not known here", kUnknownField);
+    if (has_unknown_field(m)) return fail(i, "it has a field that is not known here", kUnknownFieldRemedy);
 
     if (const Status checked = check_argument(*op, arg); !checked.ok()) return refuse(message(checked));
     const StatusOr<UOp> made = graph_->try_make(*op, std::move(src), std::move(arg));
@@ -179,10 +177,7 @@ StatusOr<RootedGraph> decode_graph(const uopd::v1::Graph& message) {
 }
 
 StatusOr<RootedGraph> parse_graph(std::string_view bytes) {
-  if (bytes.size() > kMaxGraphBytes)
-    return error(StatusCode::kResourceExhausted,
-                 "the graph has {} bytes, the limit is {}\nremedy: cut the program into several graphs", bytes.size(),
-                 kMaxGraphBytes);
+  if (Status fits = check_graph_bytes(bytes); !fits.ok()) return fits;
   uopd::v1::Graph message;
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     return invalid_argument("the bytes are not a serialized uopd.v1.Graph\nremedy: check that the file is whole");

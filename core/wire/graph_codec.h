@@ -14,8 +14,9 @@ namespace uop {
 inline constexpr int kMaxNodes = 1'000'000;
 /// Most roots: every parameter, its moments and a few losses of such a model.
 inline constexpr int kMaxRoots = 65'536;
-/// Most bytes of a serialized graph: a million nodes take about 30 MiB. Parsing takes up to some 50 times as many.
-inline constexpr std::size_t kMaxGraphBytes = std::size_t{64} << 20;
+/// What a sender of an unknown field is told.
+inline constexpr std::string_view kUnknownFieldRemedy =
+    "it may come from a newer client; ask the server for its version and send what that knows";
 
 /// The graph of a message. Errors: INVALID_ARGUMENT (RESOURCE_EXHAUSTED over a limit) that says what is wrong, draws
 /// the node in its listing and gives the remedy: unknown op or dtype, wrong arity, forward reference (which is also how
@@ -26,7 +27,7 @@ StatusOr<RootedGraph> decode_graph(const uopd::v1::Graph& message);
 /// The message of a graph: nodes in canonical order, slots as they are. Requires: ops of the wire only.
 uopd::v1::Graph encode_graph(std::span<const UOp> roots);
 
-/// decode_graph of serialized bytes (a file of `uop run`). Errors: also RESOURCE_EXHAUSTED over kMaxGraphBytes.
+/// decode_graph of serialized bytes (a file of `uop run`) that pass check_graph_bytes (graph_bytes.h).
 StatusOr<RootedGraph> parse_graph(std::string_view bytes);
 
 }  // namespace uop

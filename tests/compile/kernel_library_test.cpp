@@ -218,6 +218,38 @@ TEST_F(KernelLibraryTest, LoadedKernelsAreBoundedAndLiveAsLongAsTheyAreHeld) {
   EXPECT_EQ(run_constant(*held), 0);
 }
 
+// It says that it runs, and runs until it is told to end.
+TEST_F(KernelLibraryTest, AKernelThatRunsStaysWhileOthersComeAndGo) {
+  EngineOptions o = options();
+  o.loaded_kernels = 1;
+  const auto library = open(o);
+  const KernelSource waits{
+      "void UOP_ENTRY(void *const *b, const long *v, long begin, long end) {\n"
+      "  volatile int *running = b[0], *stop = b[1];\n"
+      "  *running = 1;\n"
+      "  while (!*stop) {}\n"
+      "  *running = 2;\n"
+      "}\n"};
+  std::atomic<int> running = 0, stop = 0;
+  std::jthread runner([&, kernel = library->load(waits, {})->kernel]() mutable {
+    void* buffers[] = {&running, &stop};
+    kernel->entry()(buffers, nullptr, 0, 0);
+    kernel.reset();
+  });
+  while (running == 0) std::this_thread::yield();
+  for (int round = 0; round < 3; ++round)
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(run_constant(*library->load(constant_kernel(i), {})->kernel), i);
+      EXPECT_EQ(library->stats().loaded, 2u) << "the one that runs, and the last";
+    }
+  EXPECT_EQ(running, 1);
+  stop = 1;
+  runner.join();
+  EXPECT_EQ(running, 2);
+  EXPECT_EQ(library->stats().loaded, 1u);
+  EXPECT_EQ(library->stats().compiles, 4u);
+}
+
 TEST_F(KernelLibraryTest, WithoutAStoreKernelsAreKeptInMemory) {
   std::ofstream(path("store")) << "a file in the way";
   const auto library = open(options());

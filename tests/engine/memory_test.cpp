@@ -121,8 +121,8 @@ std::int64_t minor_faults() {
 }
 
 TEST_F(EngineMemory, WarmRunsFaultNoPage) {
-  const CompiledPlanPtr compiled = compile([](Graph& g) { return chain(g, 2 << 20); });  // 8 MiB a temporary
-  ASSERT_GE(compiled->plan.scratch_bytes, 16u << 20);
+  const CompiledPlanPtr compiled = compile([](Graph& g) { return chain(g, 1 << 20); });  // 4 MiB a temporary
+  ASSERT_GE(compiled->plan.scratch_bytes, 8u << 20);
   const std::vector<BufferPtr> bound = inputs(compiled->plan, engine_->pool());
   const auto run = [&] { ASSERT_TRUE(engine_->run(compiled, bound, {}).ok()); };
   for (int i = 0; i < 3; i++) run();
@@ -143,12 +143,12 @@ TEST_F(EngineMemory, WarmRunsFaultNoPage) {
 TEST_F(EngineMemory, WarmRunsAllocateNextToNothingWhateverTheirSize) {
   // Of a run of twenty kernels, each of which may post one piece of work to the other thread; names nothing of it.
   constexpr std::uint64_t kMostCount = 100, kMostBytes = 8 << 10;
-  for (const std::int64_t elements : {100, 50'000, 1'000'000}) {
+  for (const std::int64_t elements : {100, 50'000, 500'000}) {
     const CompiledPlanPtr compiled = compile([&](Graph& g) { return chain(g, elements); });
     const std::vector<BufferPtr> bound = inputs(compiled->plan, engine_->pool());
     for (int i = 0; i < 5; i++) ASSERT_TRUE(engine_->run(compiled, bound, {}).ok());
     Allocated most;
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 25; i++) {
       const Allocated before = allocated();
       const StatusOr<RunResult> result = engine_->run(compiled, bound, {});
       const Allocated after = allocated();
