@@ -9,7 +9,7 @@
 #include <random>
 
 #include "core/opt/simplify.h"
-#include "tests/opt/special_values.h"
+#include "tests/special_values.h"
 
 namespace uop {
 namespace {
