@@ -3,7 +3,6 @@
 
 #include <bit>
 #include <functional>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -33,13 +32,6 @@ struct GraphRow {
   std::vector<const char*> inputs;
   const char* expected;
 };
-
-inline void PrintTo(const ElementwiseRow& row, std::ostream* out) {
-  *out << row.name;
-}
-inline void PrintTo(const GraphRow& row, std::ostream* out) {
-  *out << row.name;
-}
 
 /// Whether operands come as inputs of the run, or as constants that the compiler may fold.
 enum class Operands { kBuffers, kConstants };
