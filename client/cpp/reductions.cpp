@@ -30,12 +30,15 @@ Tensor reduced(Op op, const Tensor& x, const Axes& axes, bool keepdim) {
   return result.reshape(kept);
 }
 
-/// 1 / (number of elements that are reduced into one).
-double share(const Tensor& x, const Axes& axes) {
+/// The sum over `axes` divided by the number of its elements. A division: 1/n is not a number of the dtype, and a
+/// product with it that an FMA leaves unrounded would show in x - mean. Halves are divided before they are rounded,
+/// since their sum may be beyond their range.
+Tensor average(const Tensor& x, const Axes& axes, bool keepdim) {
   double count = 1;
   for (const std::int64_t axis : normal_axes(axes, x.rank()))
     count *= static_cast<double>(x.shape()[static_cast<std::size_t>(axis)]);
-  return 1 / count;
+  const UOp sum = x.cast(is_half(x.dtype()) ? DType::kF32 : x.dtype()).sum(axes, keepdim).node();
+  return Tensor(x.program(), binary(Op::kDiv, sum, full_like(sum, count))).cast(x.dtype());
 }
 
 }  // namespace
@@ -53,12 +56,12 @@ Tensor Tensor::min(const Axes& axes, bool keepdim) const {
 }
 
 Tensor Tensor::mean(const Axes& axes, bool keepdim) const {
-  return cast(float_dtype(dtype())).sum(axes, keepdim) * share(*this, axes);
+  return average(cast(float_dtype(dtype())), axes, keepdim);
 }
 
 Tensor Tensor::var(const Axes& axes, bool keepdim) const {
   const Tensor x = cast(float_dtype(dtype()));
-  return square(x - x.mean(axes, true)).sum(axes, keepdim) * share(x, axes);
+  return average(square(x - x.mean(axes, true)), axes, keepdim);
 }
 
 }  // namespace uop

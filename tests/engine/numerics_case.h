@@ -3,12 +3,12 @@
 
 #include <bit>
 #include <functional>
-#include <ostream>
 #include <string>
 #include <vector>
 
 #include "core/ir/text.h"
 #include "core/ir/traverse.h"
+#include "tests/reference/changed_case.h"
 #include "tests/reference/random_graph.h"
 #include "tests/reference/value_text.h"
 
@@ -33,35 +33,8 @@ struct GraphRow {
   const char* expected;
 };
 
-inline void PrintTo(const ElementwiseRow& row, std::ostream* out) {
-  *out << row.name;
-}
-inline void PrintTo(const GraphRow& row, std::ostream* out) {
-  *out << row.name;
-}
-
 /// Whether operands come as inputs of the run, or as constants that the compiler may fold.
 enum class Operands { kBuffers, kConstants };
-
-/// Elements as a vector of the graph: element i is item(i), by a chain of WHERE over an IOTA.
-inline UOp vector_of(Graph& g, std::int64_t n, const std::function<UOp(std::int64_t)>& item) {
-  const auto wide = [&](UOp scalar) {
-    const UOp one = g.make(Op::kReshape, {scalar}, {.ints = {1}});
-    return g.make(Op::kExpand, {one}, {.ints = {n}});
-  };
-  const UOp position = g.make(Op::kIota, {}, {.dtype = DType::kI32, .ints = {n}});
-  UOp result = wide(item(0));
-  for (std::int64_t i = 1; i < n; i++) {
-    const UOp here = g.make(Op::kConst, {}, {.dtype = DType::kI32, .value = i});
-    result = g.make(Op::kWhere, {g.make(Op::kCmpEq, {position, wide(here)}), wide(item(i)), result});
-  }
-  return result;
-}
-
-inline UOp constant_at(Graph& g, DType dtype, const Bytes& bytes, std::int64_t i) {
-  const Bits bits = load(dtype, bytes.data() + i * byte_size(dtype));
-  return g.make(Op::kConst, {}, {.dtype = dtype, .value = std::bit_cast<std::int64_t>(bits)});
-}
 
 inline RandomCase case_of(const ElementwiseRow& row, Operands how) {
   RandomCase c;

@@ -1,37 +1,26 @@
 // Every rewrite rule against the scalar meanings: pattern and replacement give bit-equal results (any NaN for any NaN)
-// for extreme and random values of every dtype that the rule is for.
+// for every pair of special values (special_values.h) of every dtype that the rule is for, and for random ones.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <random>
 
 #include "core/opt/simplify.h"
+#include "tests/special_values.h"
 
 namespace uop {
 namespace {
 
 constexpr int kRandomTries = 400;
 
-/// Zeros, ones, extremes, denormals, infinities and NaN, or random bits.
+/// A special value, or any pattern.
 Scalar some_value(DType dtype, std::mt19937_64& random) {
-  if (dtype == DType::kBool) return {dtype, random() & 1};
-  const std::uint64_t mask = byte_size(dtype) == 8 ? ~0ull : (1ull << (8 * byte_size(dtype))) - 1;
-  const std::uint64_t top = 1ull << (8 * byte_size(dtype) - 1);
-  switch (random() % 8) {
-    case 0: return scalar_of(dtype, std::int64_t{0});
-    case 1: return scalar_of(dtype, std::int64_t{1});
-    case 2: return scalar_of(dtype, std::int64_t{-1});
-    case 3: return {dtype, top};                        // INT_MIN, -0.0
-    case 4: return {dtype, (random() % 4 + 1) & mask};  // small, or the least denormals
-    case 5:
-      if (is_float(dtype)) return scalar_of(dtype, random() % 2 ? INFINITY : -INFINITY);
-      return {dtype, top - 1};
-    case 6:
-      if (is_float(dtype)) return scalar_of(dtype, std::nan(""));
-      return {dtype, mask};
-    default: return {dtype, random() & mask};
-  }
+  const std::vector<Scalar> special = special_values(dtype);
+  if (random() % 2 == 0 || dtype == DType::kBool) return special[random() % special.size()];
+  return {dtype, random() >> (64 - 8 * byte_size(dtype))};
 }
 
 using Values = std::array<Scalar, 5>;
@@ -61,35 +50,93 @@ void find_conditions(const Pattern& p, bool is_condition, std::array<bool, 5>& c
     find_conditions(p.operands[i], is_condition || (p.op == Op::kWhere && i == 0), conditions);
 }
 
+/// Marks the bindings that occur.
+void find_bindings(const Pattern& p, std::array<bool, 5>& bound) {
+  if (p.kind == Pattern::Kind::kAny || p.kind == Pattern::Kind::kConst) bound[p.binding] = true;
+  for (const Pattern& operand : p.operands) find_bindings(operand, bound);
+}
+
+/// Calls `f` with every choice of special values for the first two bindings of the rule, random ones for the others,
+/// and then with random values for all.
+void for_values(const Rule& rule, DType dtype, std::mt19937_64& random, const std::function<void(const Values&)>& f) {
+  std::array<bool, 5> conditions{};
+  find_conditions(rule.pattern, false, conditions);
+  std::array<bool, 5> bound{};
+  find_bindings(rule.pattern, bound);
+  std::vector<std::size_t> places;
+  for (std::size_t v = 0; v < bound.size(); v++)
+    if (bound[v]) places.push_back(v);
+  const auto dtype_of = [&](std::size_t v) { return conditions[v] ? DType::kBool : dtype; };
+  Values values;
+  const auto at_random = [&] {
+    for (std::size_t v = 0; v < values.size(); v++) values[v] = some_value(dtype_of(v), random);
+  };
+  ASSERT_FALSE(places.empty()) << rule.text;
+  for (const Scalar first : special_values(dtype_of(places.front())))
+    for (const Scalar second : special_values(dtype_of(places.back()))) {
+      at_random();
+      values[places.front()] = first;
+      values[places.back()] = second;
+      f(values);
+    }
+  for (int i = 0; i < kRandomTries; i++) {
+    at_random();
+    f(values);
+  }
+}
+
 bool equal(Scalar a, Scalar b) {
   return a == b || (a.dtype == b.dtype && is_nan(a) && is_nan(b));
+}
+
+void expect_holds(const Rule& rule, DType dtype, const Values& values) {
+  const std::optional<Scalar> before = value_of(rule.pattern, dtype, values);
+  ASSERT_TRUE(before) << rule.text << " has an op that is not evaluated";
+  const std::optional<Scalar> after =
+      value_of(rule.replacement, gives_bool(rule.pattern.op) ? DType::kBool : dtype, values);
+  ASSERT_TRUE(after) << rule.text;
+  ASSERT_TRUE(equal(*before, *after)) << rule.text << " for " << name(dtype) << ": " << to_string(*before) << " is not "
+                                      << to_string(*after) << " with x=" << to_string(values[0])
+                                      << " y=" << to_string(values[1]) << " z=" << to_string(values[2])
+                                      << " c=" << to_string(values[3]) << " d=" << to_string(values[4]);
 }
 
 TEST(Rules, EveryRuleHoldsForEveryDType) {
   std::mt19937_64 random(20260101);
   for (const Rule& rule : simplification_rules()) {
-    std::array<bool, 5> conditions{};
-    find_conditions(rule.pattern, false, conditions);
     int checked = 0;
     for (const DTypeRow& d : dtype_rows()) {
       if (!has_kind(rule.kinds, d.dtype) || !accepts(rule.pattern.op, d.dtype)) continue;
-      for (int i = 0; i < kRandomTries; i++) {
-        Values values;
-        for (std::size_t v = 0; v < values.size(); v++)
-          values[v] = some_value(conditions[v] ? DType::kBool : d.dtype, random);
-        const std::optional<Scalar> before = value_of(rule.pattern, d.dtype, values);
-        ASSERT_TRUE(before) << rule.text << " has an op that is not evaluated";
-        const DType due = gives_bool(rule.pattern.op) ? DType::kBool : d.dtype;
-        const std::optional<Scalar> after = value_of(rule.replacement, due, values);
-        ASSERT_TRUE(after) << rule.text;
-        ASSERT_TRUE(equal(*before, *after))
-            << rule.text << " for " << name(d.dtype) << ": " << to_string(*before) << " is not " << to_string(*after)
-            << " with x=" << to_string(values[0]) << " y=" << to_string(values[1]) << " z=" << to_string(values[2])
-            << " c=" << to_string(values[3]) << " d=" << to_string(values[4]);
+      for_values(rule, d.dtype, random, [&](const Values& values) {
+        if (!testing::Test::HasFatalFailure()) expect_holds(rule, d.dtype, values);
         checked++;
-      }
+      });
+      if (testing::Test::HasFatalFailure()) return;
     }
     EXPECT_GT(checked, 0) << rule.text << " was never checked";
+  }
+}
+
+/// What "special" promises, for each dtype.
+TEST(Rules, AreCheckedWithEverySpecialValue) {
+  for (const DTypeRow& d : dtype_rows()) {
+    if (d.dtype == DType::kBool) continue;
+    const std::vector<Scalar> values = special_values(d.dtype);
+    const auto has = [&](auto is) { return std::any_of(values.begin(), values.end(), is); };
+    const auto has_value = [&](double x) { return has([&](Scalar s) { return s == scalar_of(d.dtype, x); }); };
+    for (const Scalar s : values) EXPECT_EQ(s.bits >> (8 * byte_size(d.dtype) - 1) >> 1, 0u) << d.name;
+    EXPECT_TRUE(has_value(0) && has_value(1)) << d.name;
+    if (is_float(d.dtype)) {
+      const double least_normal = std::ldexp(1, d.dtype == DType::kF64 ? -1022 : d.dtype == DType::kF16 ? -14 : -126);
+      EXPECT_TRUE(has_value(-0.0) && has_value(-1) && has_value(INFINITY) && has_value(-INFINITY)) << d.name;
+      EXPECT_TRUE(has(is_nan)) << d.name;
+      EXPECT_TRUE(has([&](Scalar s) { return to_double(s) > 0 && to_double(s) < least_normal; })) << d.name;
+      EXPECT_TRUE(has([&](Scalar s) { return to_double(s) < 0 && to_double(s) > -least_normal; })) << d.name;
+      EXPECT_TRUE(has_value(least_normal) && has_value(-least_normal)) << d.name;
+    } else {
+      EXPECT_TRUE(has([&](Scalar s) { return s == reduce_identity(Op::kMax, d.dtype); })) << d.name;  // the lowest
+      EXPECT_TRUE(has([&](Scalar s) { return s == reduce_identity(Op::kMin, d.dtype); })) << d.name;  // the highest
+    }
   }
 }
 

@@ -39,6 +39,11 @@ class Differential {
     return run_on(*engines_.back(), c, options);
   }
 
+  /// The structure key of the case's plan, in hexadecimal.
+  std::string plan_id(const RandomCase& c, const CompileOptions& options) {
+    return engines_.back()->compile(c.graph, options).value().plan->id.hex();
+  }
+
  private:
   std::vector<std::unique_ptr<Engine>> engines_;
 };

@@ -11,8 +11,8 @@ namespace {
 constexpr int kBatch = 125;  // graphs in one run of the compiler: its start is then a hundredth of the time
 
 /// The failing case made small, and how to see it again.
-std::string report(Batches& batches, const RandomCase& c, const Stretch& stretch, const std::string& problem) {
-  const std::vector<Variant> variants = variants_of(stretch.kind)(c.seed);
+std::string report(Batches& batches, const RandomCase& c, const Stretch& stretch, const std::vector<Variant>& variants,
+                   const std::string& problem) {
   const RandomCase small =
       shrunk(c, [&](const RandomCase& candidate) { return batches.run(candidate, variants).problem.has_value(); });
   return fmt::format(
@@ -57,17 +57,18 @@ std::vector<Stretch> pieces_of(const Stretch& stretch, int graphs) {
   return pieces;
 }
 
-StretchResult run_stretch(Batches& batches, const Stretch& stretch, std::size_t most_failures) {
+StretchResult run_stretch(Batches& batches, const Stretch& stretch, const VariantsOf& variants,
+                          std::size_t most_failures) {
   StretchResult result;
   for (const Stretch& piece : pieces_of(stretch, kBatch)) {
     std::vector<RandomCase> cases;
     for (int i = 0; i < piece.graphs; i++)
       cases.push_back(case_of_seed(piece.first_seed + static_cast<std::uint64_t>(i), piece.steps));
-    const std::vector<Verdict> verdicts = batches.run(cases, variants_of(piece.kind));
+    const std::vector<Verdict> verdicts = batches.run(cases, variants);
     for (std::size_t i = 0; i < cases.size(); i++) {
       result.comparison += verdicts[i].comparison;
       if (verdicts[i].problem && result.failed.size() < most_failures)
-        result.failed.push_back(report(batches, cases[i], stretch, *verdicts[i].problem));
+        result.failed.push_back(report(batches, cases[i], stretch, variants(cases[i].seed), *verdicts[i].problem));
     }
   }
   return result;

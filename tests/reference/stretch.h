@@ -36,6 +36,7 @@ struct StretchResult {
   Comparison comparison;            // over all graphs
   std::vector<std::string> failed;  // reports, with the case shrunk; at most `most_failures`
 };
-StretchResult run_stretch(Batches& batches, const Stretch& stretch, std::size_t most_failures = 3);
+StretchResult run_stretch(Batches& batches, const Stretch& stretch, const VariantsOf& variants,
+                          std::size_t most_failures = 3);
 
 }  // namespace uop::reference
