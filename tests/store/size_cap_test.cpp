@@ -81,14 +81,19 @@ TEST_F(SizeCapTest, WhatRunsFromMemoryIsNotTheFirstToGo) {
   EngineOptions capped = options(fat);
   capped.cache_bytes = kCap;
   const auto device = open(capped);
-  constexpr int kOld = 5;  // more than one eviction takes
-  for (int n = 0; n < kOld; ++n) value_or_throw(device->compile(numbered_graph(n), {}));
-  // All look as if they had not been used for long.
-  for (const std::string kind : {"kernel", "plan"})
-    for (const fs::path& file : entries(kind)) {
-      const timespec times[] = {{1000, 0}, {1000, 0}};
-      ASSERT_EQ(utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
-    }
+  // Five graphs, more than one eviction takes, that look as if they had not been used for long; the first is the
+  // oldest.
+  for (int n = 4; n >= 0; --n) {
+    value_or_throw(device->compile(numbered_graph(n), {}));
+    for (const std::string kind : {"kernel", "plan"})
+      for (const fs::path& file : entries(kind)) {
+        const timespec times[] = {{1000 + n, 0}, {1000 + n, 0}};
+        struct stat info {};
+        ASSERT_EQ(stat(file.c_str(), &info), 0);
+        if (info.st_mtim.tv_sec < 2000) continue;  // an earlier one
+        ASSERT_EQ(utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
+      }
+  }
   EXPECT_TRUE(*run_numbered(*device, 0));  // from memory
   EXPECT_EQ(status_number(*device, "kernel_store_hits"), 0);
   for (int n = 100; n < 120 && status_number(*device, "store_evictions") == 0; ++n)
