@@ -1,11 +1,17 @@
 #include "core/compiler.h"
 
+#include <chrono>
+#include <sstream>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "core/grad/expand_gradients.h"
 #include "core/ir/loop_nest.h"
 #include "core/ir/structure.h"
 #include "core/ir/text.h"
+#include "core/ir/traverse.h"
+#include "core/ir/verify_plan.h"
 #include "core/lower/linearize.h"
 #include "core/lower/lower.h"
 #include "core/opt/simplify.h"
@@ -15,30 +21,82 @@
 #include "core/schedule/split_kernels.h"
 #include "core/schedule/stage_broadcast_compute.h"
 #include "core/schedule/strip_detach.h"
+#include "core/support/log.h"
 
 namespace uop {
 namespace {
 
-/// Shows what each pass made to whoever wants to see it.
-class PassTrace {
- public:
-  explicit PassTrace(const PassObserver& observer) : observer_(observer) {}
+std::string text_of(const std::vector<UOp>& roots) {
+  return to_text(roots);
+}
+std::string text_of(UOp root) {
+  return to_text({&root, 1});
+}
+std::string text_of(const StatusOr<std::vector<UOp>>& roots) {
+  return roots.ok() ? to_text(*roots) : message(roots.status());
+}
+std::string text_of(const KernelBody& kernel) {
+  return to_text(kernel.body.roots);
+}
+std::string text_of(const LoopNest& nest) {
+  return to_text(nest);
+}
+std::string text_of(const RenderedKernel& kernel) {
+  return kernel.text;
+}
 
-  void show(std::string_view pass, std::span<const UOp> roots) const {
-    if (observer_) observer_(pass, [&] { return to_text(roots); });
+/// The listing with what ends a kernel marked.
+std::string text_of(std::span<const UOp> roots, const std::unordered_set<UOp, UOpHash>& points) {
+  const std::vector<UOp> order = toposort(roots);
+  std::istringstream lines(to_text(roots));
+  std::string marked;
+  std::size_t at = 0;
+  for (std::string line; std::getline(lines, line); at++)
+    marked += line + (at < order.size() && points.contains(order[at]) ? "  # ends a kernel\n" : "\n");
+  return marked;
+}
+
+/// Runs the passes: times each, and lets the observer see what came out.
+class PassRunner {
+ public:
+  explicit PassRunner(const PassObserver& observer) : observer_(observer) {}
+  ~PassRunner() {
+    std::string times;
+    for (const auto& [pass, time] : times_)
+      times += fmt::format("{}{}={}", times.empty() ? "" : " ", pass,
+                           std::chrono::duration_cast<std::chrono::microseconds>(time).count());
+    log(LogLevel::kDebug, "passes", {{"microseconds", times}});
   }
-  void show(std::string_view pass, std::string_view kernel, UOp root) const {
-    if (observer_) observer_(fmt::format("{} {}", pass, kernel), [&] { return to_text({&root, 1}); });
+  PassRunner(const PassRunner&) = delete;
+  PassRunner& operator=(const PassRunner&) = delete;
+
+  /// What `work()` makes. `kernel`: of a pass over one kernel.
+  template <class Work>
+  auto run(std::string_view pass, std::string_view kernel, const Work& work) {
+    const Clock::time_point start = Clock::now();
+    auto made = work();
+    time_of(pass) += Clock::now() - start;
+    show(kernel.empty() ? std::string(pass) : fmt::format("{} {}", pass, kernel), [&] { return text_of(made); });
+    return made;
   }
-  void show(std::string_view pass, std::string_view kernel, const std::string& text) const {
-    if (observer_) observer_(fmt::format("{} {}", pass, kernel), [&] { return text; });
+  template <class Work>
+  auto run(std::string_view pass, const Work& work) {
+    return run(pass, "", work);
   }
-  void show(std::string_view pass, const Plan& plan) const {
-    if (observer_) observer_(pass, [&] { return to_text(plan); });
+
+  void show(std::string_view stage, const std::function<std::string()>& text) const {
+    if (observer_) observer_(stage, text);
   }
 
  private:
+  Clock::duration& time_of(std::string_view pass) {
+    for (auto& [known, time] : times_)
+      if (known == pass) return time;
+    return times_.emplace_back(pass, Clock::duration{}).second;
+  }
+
   const PassObserver& observer_;
+  std::vector<std::pair<std::string_view, Clock::duration>> times_;  // in order of the passes
 };
 
 struct CompiledKernel {
@@ -47,17 +105,14 @@ struct CompiledKernel {
 };
 
 /// One kernel body to C. The body's output slot is the last of its refs.
-CompiledKernel compile_kernel(const KernelBody& kernel, const PassTrace& trace) {
+CompiledKernel compile_kernel(const KernelBody& kernel, PassRunner& passes) {
   const UOp body = kernel.body.roots.front();
-  trace.show("kernel", kernel.name, body);
-  UOp sink = lower(body, static_cast<std::int64_t>(kernel.refs.size()) - 1);
-  trace.show("lower", kernel.name, sink);
-  sink = simplify(sink);
-  trace.show("simplify", kernel.name, sink);
-  const LoopNest nest = linearize(sink);
-  CompiledKernel compiled{render_c(nest, kernel.name), nest.parallel ? nest.parallel.arg().ints[0] : 1};
-  trace.show("render_c", kernel.name, compiled.rendered.text);
-  return compiled;
+  const auto output_slot = static_cast<std::int64_t>(kernel.refs.size()) - 1;
+  UOp sink = passes.run("lower", kernel.name, [&] { return lower(body, output_slot); });
+  sink = passes.run("simplify", kernel.name, [&] { return simplify(sink); });
+  const LoopNest nest = passes.run("linearize", kernel.name, [&] { return linearize(sink); });
+  RenderedKernel rendered = passes.run("render_c", kernel.name, [&] { return render_c(nest, kernel.name); });
+  return {std::move(rendered), nest.parallel ? nest.parallel.arg().ints[0] : 1};
 }
 
 /// The launch of a compiled kernel: simplification may have deleted reads, so what is bound is what the C still takes.
@@ -83,7 +138,20 @@ std::uint64_t bytes_touched(const KernelLaunch& launch, const Schedule& schedule
   return bytes;
 }
 
-Plan assemble(const Schedule& schedule, const CompileOptions& options, const PassTrace& trace) {
+Status check_sizes(const Schedule& schedule) {
+  std::uint64_t bytes = 0;
+  for (const TensorSpec& t : schedule.temps) {
+    if (t.bytes() > kMaxTemporaryBytes - bytes)
+      return error(StatusCode::kResourceExhausted,
+                   "the temporaries of the plan take more than {} bytes\nremedy: store smaller values (STAGE), or none",
+                   kMaxTemporaryBytes);
+    bytes += t.bytes();
+  }
+  return ok_status();
+}
+
+StatusOr<Plan> assemble(const Schedule& schedule, const CompileOptions& options, PassRunner& passes,
+                        const Cancel& cancel) {
   Plan plan;
   plan.inputs = schedule.inputs;
   plan.variables = schedule.variables;
@@ -92,9 +160,14 @@ Plan assemble(const Schedule& schedule, const CompileOptions& options, const Pas
   // Twelve equal layers are twelve equal bodies: lowered and rendered once. Unequal bodies may still give equal C.
   std::unordered_map<std::string, CompiledKernel> by_structure;
   std::unordered_map<std::string, std::uint32_t> programs;
-  for (const KernelBody& kernel : schedule.kernels) {
+  for (const UOp point : schedule.points) {
+    if (const Status status = cancel.status(); !status.ok()) return status;
+    const KernelBody kernel = kernel_body(schedule, point);
     const auto [at, is_new] = by_structure.try_emplace(structure_bytes(kernel.body.roots));
-    if (is_new) at->second = compile_kernel(kernel, trace);
+    if (is_new) {
+      passes.show(fmt::format("split_kernels {}", kernel.name), [&] { return text_of(kernel); });
+      at->second = compile_kernel(kernel, passes);
+    }
     const CompiledKernel& compiled = at->second;
     const auto [program, is_new_text] =
         programs.try_emplace(compiled.rendered.text, static_cast<std::uint32_t>(plan.programs.size()));
@@ -107,32 +180,33 @@ Plan assemble(const Schedule& schedule, const CompileOptions& options, const Pas
 
 }  // namespace
 
-StatusOr<Plan> compile_plan(std::span<const UOp> roots, const CompileOptions& options, const PassObserver& observer) {
-  const PassTrace trace(observer);
-  trace.show("graph", roots);
+StatusOr<Plan> compile_plan(std::span<const UOp> roots, const CompileOptions& options, const PassObserver& observer,
+                            const Cancel& cancel) {
+  PassRunner passes(observer);
+  passes.show("graph", [&] { return to_text(roots); });
   // What a plan calls its inputs and variables is settled before any pass can drop one.
   const std::vector<UOp> inputs = nodes_of(Op::kBuffer, roots);
   const std::vector<UOp> variables = nodes_of(Op::kVariable, roots);
 
-  StatusOr<std::vector<UOp>> expanded = expand_gradients(roots);
+  const StatusOr<std::vector<UOp>> expanded =
+      passes.run("expand_gradients", [&] { return expand_gradients(roots, cancel); });
   if (!expanded.ok()) return expanded.status();
-  std::vector<UOp> graph = *std::move(expanded);
-  trace.show("expand_gradients", graph);
-
-  graph = strip_detach(graph);
-  trace.show("strip_detach", graph);
-
-  if (options.stage && !options.fuse_reduce) {
-    graph = stage_broadcast_compute(graph);
-    trace.show("stage_broadcast_compute", graph);
-  }
+  std::vector<UOp> graph = passes.run("strip_detach", [&] { return strip_detach(*expanded); });
+  graph = passes.run("stage_broadcast_compute", [&] { return stage_broadcast_compute(graph, options); });
 
   const std::unordered_set<UOp, UOpHash> points = materialization_points(graph, options);
+  passes.show("materialization_points", [&] { return text_of(graph, points); });
+  if (const Status status = cancel.status(); !status.ok()) return status;
   const Schedule schedule = split_kernels(inputs, variables, graph, points);
-  Plan plan = assemble(schedule, options, trace);  // per kernel: lower, simplify, linearize, render_c
+  if (const Status status = check_sizes(schedule); !status.ok()) return status;
+  // Kernel by kernel: lower, simplify, linearize, render_c.
+  StatusOr<Plan> plan = assemble(schedule, options, passes, cancel);
+  if (!plan.ok()) return plan.status();
 
-  plan_memory(plan, schedule.temps);
-  trace.show("plan", plan);
+  plan_memory(*plan, schedule.temps);
+  passes.show("plan_memory", [&] { return to_text(*plan); });
+  const Status verified = verify_plan(*plan);
+  check(verified.ok(), message(verified));
   return plan;
 }
 

@@ -8,16 +8,26 @@
 
 #include "core/ir/plan.h"
 #include "core/ir/uop.h"
+#include "core/support/cancel.h"
 #include "core/support/options.h"
 
 namespace uop {
 
-/// Called after each pass with its name and, made only when asked for, the text of what came out.
+/// Part of every structure key: to be raised whenever an equal graph may give another plan than before, so that plans
+/// stored by an earlier build are not served. tests/engine/plan_epoch_test.cpp tells when.
+inline constexpr int kPlanEpoch = 2;
+
+/// Called after each pass with its name ("lower r_4_8" for a pass over one kernel) and, made only when asked for, the
+/// text of what came out.
 using PassObserver = std::function<void(std::string_view pass, const std::function<std::string()>& text)>;
 
-/// The plan of the graph under `roots`, which are unique. New nodes are made in the roots' graph. Deterministic: equal
-/// structures and options give equal plans. Errors: INVALID_ARGUMENT from expand_gradients.
+/// The plan of the graph under `roots`, which are unique. New nodes are made in the roots' graph. Ensures: the plan
+/// passes verify_plan; equal structures and options give equal plans. Errors: those of expand_gradients;
+/// RESOURCE_EXHAUSTED over kMaxTemporaryBytes; CANCELLED and DEADLINE_EXCEEDED, asked between passes and kernels.
 StatusOr<Plan> compile_plan(std::span<const UOp> roots, const CompileOptions& options,
-                            const PassObserver& observer = nullptr);
+                            const PassObserver& observer = nullptr, const Cancel& cancel = {});
+
+/// Most bytes of all temporaries of a plan: more than any machine has, and far from where sums of them wrap.
+inline constexpr std::uint64_t kMaxTemporaryBytes = std::uint64_t{1} << 56;
 
 }  // namespace uop

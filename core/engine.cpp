@@ -6,7 +6,6 @@
 #include "core/compile/single_flight.h"
 #include "core/compiler.h"
 #include "core/ir/structure.h"
-#include "core/ir/verify_plan.h"
 #include "core/plan_cache.h"
 #include "core/schedule/split_kernels.h"
 #include "core/wire/stored_plan.h"
@@ -46,8 +45,10 @@ class PlanKernels {
 
 namespace {
 
-/// Part of every structure key; changes whenever equal structures may give other plans than before.
-constexpr std::string_view kPlanEpoch = "uopd " UOPD_VERSION " plan 1";
+/// Part of every structure key.
+std::string plan_epoch() {
+  return fmt::format("uopd " UOPD_VERSION " plan {}", kPlanEpoch);
+}
 
 std::chrono::nanoseconds since(Clock::time_point start) {
   return Clock::now() - start;
@@ -73,21 +74,17 @@ Request request_of(const RootedGraph& graph, const CompileOptions& options) {
   for (const UOp u : nodes_of(Op::kBuffer, r.roots)) r.binding.inputs.push_back(u.arg().value);
   for (const UOp u : nodes_of(Op::kVariable, r.roots)) r.binding.variables.push_back(u.arg().value);
   r.structure = structure_bytes(r.roots);
-  r.id = digest_of({kPlanEpoch, key_text(options), r.structure});
+  r.id = digest_of({plan_epoch(), key_text(options), r.structure});
   return r;
 }
 
 /// Plans are made from the structure, in a graph of their own: the caller's graph is left as it is, and that equal
 /// structures have equal plans holds by construction.
-StatusOr<Plan> plan_of_structure(const std::string& structure, const CompileOptions& options,
+StatusOr<Plan> plan_of_structure(const std::string& structure, const CompileOptions& options, const Cancel& cancel,
                                  const PassObserver& observer = nullptr) {
   const StatusOr<RootedGraph> graph = graph_of_structure(structure);
   check(graph.ok(), "structure bytes that can't be read back");
-  StatusOr<Plan> plan = compile_plan(graph->roots, options, observer);
-  if (!plan.ok()) return plan.status();
-  const Status verified = verify_plan(*plan);
-  check(verified.ok(), message(verified));
-  return plan;
+  return compile_plan(graph->roots, options, observer, cancel);
 }
 
 /// `work()`, with broken invariants and lack of memory as a Status.
@@ -212,7 +209,7 @@ class LocalEngine final : public Engine {
     built.origin = built.plan ? PlanOrigin::kStore : PlanOrigin::kCompiled;
     if (!built.plan) {
       built.why = plans_.explain_miss(request.structure, options);
-      StatusOr<Plan> plan = plan_of_structure(request.structure, options);
+      StatusOr<Plan> plan = plan_of_structure(request.structure, options, cancel);
       if (!plan.ok()) return plan.status();
       built.plan = compiled_plan(request.id, options, request.structure, *std::move(plan));
     }
@@ -246,7 +243,7 @@ class LocalEngine final : public Engine {
     const std::optional<std::string> bytes = library_->store().read(ArtifactKind::kPlan, id);
     if (!bytes) return nullptr;
     StatusOr<StoredPlanData> data = parse_stored_plan(*bytes);
-    if (!data.ok() || digest_of({kPlanEpoch, key_text(data->options), data->structure}) != id) {
+    if (!data.ok() || digest_of({plan_epoch(), key_text(data->options), data->structure}) != id) {
       library_->store().reject(ArtifactKind::kPlan, id);
       return nullptr;
     }
@@ -314,7 +311,7 @@ class LocalEngine final : public Engine {
     const auto keep = [&](std::string_view pass, const auto& text) {
       explanation.stages.push_back({std::string(pass), text()});
     };
-    const StatusOr<Plan> plan = plan_of_structure(explanation.compilation.plan->structure, options, keep);
+    const StatusOr<Plan> plan = plan_of_structure(explanation.compilation.plan->structure, options, cancel, keep);
     if (!plan.ok()) return plan.status();
     return explanation;
   }

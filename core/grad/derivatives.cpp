@@ -87,7 +87,7 @@ UOp reduced_extreme_derivative(UOp u, UOp g) {
 }
 
 Status no_derivative(UOp u, std::string_view remedy) {
-  return invalid_argument("GRADIENT reaches {}, which has no derivative here; {}",
+  return invalid_argument("GRADIENT reaches {}, which has no derivative here\n> {}\nremedy: {}", name(u.op()),
                           node_text(u, [](UOp s) { return type_text(s.dtype(), s.shape()); }), remedy);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/ir/uop.h"
+#include "core/support/cancel.h"
 
 namespace uop {
 
@@ -17,9 +18,12 @@ namespace uop {
 inline constexpr std::size_t kMaxExpandedNodes = 1'000'000;
 /// Deepest nesting of GRADIENT in GRADIENT; each level is a pass over the graph.
 inline constexpr int kMaxGradientOrder = 64;
+/// Most nodes walked over, all losses together: each loss is walked back from on its own.
+inline constexpr std::size_t kMaxGradientSteps = 100'000'000;
 
 /// Errors: INVALID_ARGUMENT for an op on the way from the loss that has no derivative (BITCAST of a float, REDUCE by
-/// MUL), naming it and the remedy; RESOURCE_EXHAUSTED over the limits above.
-StatusOr<std::vector<UOp>> expand_gradients(std::span<const UOp> roots);
+/// MUL), with the node drawn, and the remedy; RESOURCE_EXHAUSTED over the limits above; CANCELLED and
+/// DEADLINE_EXCEEDED, asked between losses.
+StatusOr<std::vector<UOp>> expand_gradients(std::span<const UOp> roots, const Cancel& cancel = {});
 
 }  // namespace uop

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/ir/uop.h"
@@ -27,5 +28,8 @@ struct LoopNest {
   std::vector<Statement> statements;
   UOp parallel;  // the RANGE of the outermost loop, which may be run in slices; no node where there is none
 };
+
+/// The listing of all nodes, then a line a statement, indented: "for %1", "let %7", "accumulator %9", "store %12".
+std::string to_text(const LoopNest& nest);
 
 }  // namespace uop

@@ -116,18 +116,21 @@ class PointFinder {
 
   bool would_be_too_large(UOp u) const {
     for (const Reading& r : readings_[u.id()]) {
-      const Kernel& kernel = kernels_[r.kernel];
-      const bool is_cheap_to_store =
-          !is_movement(u.op()) && u.numel() / 4 <= std::max(kernel.point.numel(), kSmallValue);
-      if (kernel.work >= kMaxKernelWork * (is_cheap_to_store ? 1 : kOversize)) return true;
+      const bool ends_early = !is_movement(u.op()) && is_cheap_to_store(u, r);
+      if (kernels_[r.kernel].work >= kMaxKernelWork * (ends_early ? 1 : kOversize)) return true;
     }
     return false;
   }
 
-  /// Movement costs only index arithmetic, but a copy costs as much as any other store.
   bool is_read_too_often(UOp u) const {
-    const std::int64_t cheap = is_movement(u.op()) ? kCheapWork * kOversize : kCheapWork;
-    return readings_[u.id()].size() > kMaxReadings && tree_work_[u.id()] >= cheap;
+    const std::vector<Reading>& readings = readings_[u.id()];
+    if (seen_.size() > kReadingsPerNode * (order_.size() + 1'000)) return readings.size() > 1;
+    return readings.size() > kMaxReadings && tree_work_[u.id()] >= kCheapWork && is_cheap_to_store(u, readings.front());
+  }
+
+  /// Not much larger than the result of the kernel that reads it.
+  bool is_cheap_to_store(UOp u, const Reading& r) const {
+    return u.numel() / 4 <= std::max(kernels_[r.kernel].point.numel(), kSmallValue);
   }
 
   const CompileOptions& options_;

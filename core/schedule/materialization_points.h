@@ -26,9 +26,12 @@ inline constexpr std::int64_t kMaxKernelWork = 512;
 /// A kernel may grow by this factor rather than end at a value that is larger than what it makes (the products of a
 /// matrix multiplication), or at a movement op.
 inline constexpr std::int64_t kOversize = 16;
-/// A node that is computed in more places than this is stored, unless it takes less than kCheapWork operations.
+/// A node that is computed in more places than this is stored, unless it takes less than kCheapWork operations or is
+/// too large to store.
 inline constexpr std::size_t kMaxReadings = 32;
 inline constexpr std::int64_t kCheapWork = 16;
+/// Places at which nodes are computed, for each node of the graph. Beyond, whatever is computed twice is stored.
+inline constexpr std::size_t kReadingsPerNode = 64;
 
 std::unordered_set<UOp, UOpHash> materialization_points(std::span<const UOp> roots, const CompileOptions& options);
 

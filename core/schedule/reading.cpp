@@ -79,13 +79,13 @@ Reading through_movement(UOp u, const Reading& r) {
       break;
     case Op::kExpand: break;
     case Op::kShrink:
-      for (std::size_t i = 0; i < from.size(); i++) moved.axes[i].offset += ints[2 * i];
+      for (std::size_t i = 0; i < from.size(); i++) moved.axes[i].offset += static_cast<std::uint64_t>(ints[2 * i]);
       break;
     case Op::kFlip:
       for (std::size_t i = 0; i < from.size(); i++) {
         if (ints[i] == 0) continue;
         moved.axes[i].flipped = !r.axes[i].flipped;
-        moved.axes[i].offset = from[i] - 1 - r.axes[i].offset;
+        moved.axes[i].offset = static_cast<std::uint64_t>(from[i] - 1) - r.axes[i].offset;
       }
       break;
     case Op::kPad: {
@@ -95,7 +95,7 @@ Reading through_movement(UOp u, const Reading& r) {
         add_to(gate, r.axes[i]);
         boost::hash_combine(gate, ints[2 * i]);
         boost::hash_combine(gate, from[i]);
-        moved.axes[i].offset -= ints[2 * i];
+        moved.axes[i].offset -= static_cast<std::uint64_t>(ints[2 * i]);
       }
       moved.gate = gate;
       break;

@@ -11,10 +11,11 @@
 
 namespace uop {
 
-/// The index along one axis: symbol + offset, or offset - symbol where flipped. Symbol 0 is the constant 0.
+/// The index along one axis: symbol + offset, or offset - symbol where flipped. Symbol 0 is the constant 0. The offset
+/// wraps: below many PADs, outside of which nothing is read anyway, it may be anything.
 struct AxisIndex {
   std::uint64_t symbol = 0;
-  std::int64_t offset = 0;
+  std::uint64_t offset = 0;
   bool flipped = false;
   bool operator==(const AxisIndex&) const = default;
 };

@@ -10,12 +10,14 @@
 namespace uop {
 namespace {
 
-using NodeIndex = std::unordered_map<UOp, std::uint32_t, UOpHash>;
-
-/// The BUFFER below RESHAPEs, where that is all there is; else no node.
-UOp contiguous_buffer(UOp u) {
-  while (u.op() == Op::kReshape) u = u.src(0);
-  return u.op() == Op::kBuffer ? u : UOp();
+/// By node: the BUFFER below RESHAPEs, where that is all there is; else no node.
+std::vector<UOp> contiguous_buffers(std::span<const UOp> order) {
+  std::vector<UOp> below(order.empty() ? 0 : order.back().graph().size());
+  for (const UOp u : order) {
+    if (u.op() == Op::kBuffer) below[u.id()] = u;
+    if (u.op() == Op::kReshape) below[u.id()] = below[u.src(0).id()];
+  }
+  return below;
 }
 
 NodeIndex positions(std::span<const UOp> nodes) {
@@ -51,57 +53,38 @@ std::string kernel_name(std::span<const UOp> body, const Shape& shape) {
   return text;
 }
 
-/// Makes the body of the kernel that computes `point`, given what every other point and input is.
-class BodyBuilder {
- public:
-  BodyBuilder(const NodeIndex& inputs, const NodeIndex& variables,
-              const std::unordered_map<UOp, BufferRef, UOpHash>& stored)
-      : inputs_(inputs), variables_(variables), stored_(stored) {}
-
-  KernelBody build(UOp point) const {
-    KernelBody kernel;
-    kernel.body.graph = std::make_unique<Graph>();
-    Graph& g = *kernel.body.graph;
-    const UOp expression = point.op() == Op::kStage ? point.src(0) : point;
-    const UOp root = copy_until(expression, g, [&](UOp u) { return leaf(u, point, kernel); });
-    const std::vector<UOp> nodes = toposort({&root, 1});
-    kernel.refs.push_back(stored_.at(point));
-    kernel.name = kernel_name(nodes, point.shape());
-    kernel.flops = count_flops(nodes);
-    kernel.body.roots = {root};
-    return kernel;
+/// What stands for `u` in the body of another kernel, if it is read from memory there; else no node.
+UOp leaf(const Schedule& schedule, UOp u, UOp point, KernelBody& kernel) {
+  Graph& g = *kernel.body.graph;
+  if (u.op() == Op::kVariable) {
+    kernel.variables.push_back(schedule.variable_index.at(u));
+    Arg arg = u.arg();
+    arg.value = static_cast<std::int64_t>(kernel.variables.size()) - 1;
+    return g.make(Op::kVariable, {}, arg);
   }
-
- private:
-  UOp leaf(UOp u, UOp point, KernelBody& kernel) const {
-    Graph& g = *kernel.body.graph;
-    if (u.op() == Op::kVariable) {
-      kernel.variables.push_back(variables_.at(u));
-      Arg arg = u.arg();
-      arg.value = static_cast<std::int64_t>(kernel.variables.size()) - 1;
-      return g.make(Op::kVariable, {}, arg);
-    }
-    std::optional<BufferRef> ref;
-    if (u.op() == Op::kBuffer) ref = BufferRef{BufferRef::Kind::kIn, inputs_.at(u)};
-    if (const auto found = stored_.find(u); found != stored_.end() && u != point) ref = found->second;
-    if (!ref) return UOp();
-    // Nothing ever reads an element of a value that has none, so there is no buffer behind it.
-    if (u.numel() == 0) return broadcast_scalar(constant(g, Scalar{u.dtype(), 0}), u.shape());
-    kernel.refs.push_back(*ref);
-    return reshape(buffer(g, static_cast<std::int64_t>(kernel.refs.size()) - 1, u.dtype(), u.numel()), u.shape());
-  }
-
-  const NodeIndex& inputs_;
-  const NodeIndex& variables_;
-  const std::unordered_map<UOp, BufferRef, UOpHash>& stored_;
-};
+  std::optional<BufferRef> ref;
+  if (u.op() == Op::kBuffer) ref = BufferRef{BufferRef::Kind::kIn, schedule.input_index.at(u)};
+  if (const auto found = schedule.stored.find(u); found != schedule.stored.end() && u != point) ref = found->second;
+  if (!ref) return UOp();
+  // Nothing ever reads an element of a value that has none, so there is no buffer behind it.
+  if (u.numel() == 0) return broadcast_scalar(constant(g, Scalar{u.dtype(), 0}), u.shape());
+  kernel.refs.push_back(*ref);
+  return reshape(buffer(g, static_cast<std::int64_t>(kernel.refs.size()) - 1, u.dtype(), u.numel()), u.shape());
+}
 
 /// Roots that became equal (say, a value and its DETACH) are made different again: one of them is a copy of the other.
-std::vector<UOp> distinct_roots(std::span<const UOp> roots) {
+std::vector<UOp> distinct_roots(std::span<const UOp> roots, std::span<const UOp> contiguous) {
   std::vector<UOp> distinct;
   std::unordered_set<UOp, UOpHash> seen;
-  for (UOp u : roots) {
-    while (!contiguous_buffer(u) && !seen.insert(u).second) u = u.graph().make(Op::kStage, {u});
+  std::unordered_map<UOp, UOp, UOpHash> latest_copy;
+  for (const UOp root : roots) {
+    UOp u = root;
+    if (!contiguous[u.id()] && !seen.insert(u).second) {
+      UOp& copy = latest_copy.try_emplace(root, root).first->second;
+      do copy = root.graph().make(Op::kStage, {copy});
+      while (!seen.insert(copy).second);
+      u = copy;
+    }
     distinct.push_back(u);
   }
   return distinct;
@@ -118,33 +101,43 @@ std::vector<UOp> nodes_of(Op op, std::span<const UOp> roots) {
 
 Schedule split_kernels(std::span<const UOp> inputs, std::span<const UOp> variables, std::span<const UOp> given_roots,
                        const std::unordered_set<UOp, UOpHash>& points) {
-  const std::vector<UOp> roots = distinct_roots(given_roots);
+  const std::vector<UOp> contiguous = contiguous_buffers(toposort(given_roots));
+  const auto alias_of = [&](UOp u) { return u.id() < contiguous.size() ? contiguous[u.id()] : UOp(); };
+  const std::vector<UOp> roots = distinct_roots(given_roots, contiguous);
   Schedule schedule;
-  const NodeIndex input_index = positions(inputs);
-  const NodeIndex variable_index = positions(variables);
+  schedule.input_index = positions(inputs);
+  schedule.variable_index = positions(variables);
   for (const UOp u : inputs) schedule.inputs.push_back({u.dtype(), u.numel()});
   for (const UOp u : variables) schedule.variables.push_back({u.arg().ints[0], u.arg().ints[1]});
 
-  std::unordered_map<UOp, BufferRef, UOpHash> stored;
   for (std::uint32_t r = 0; r < roots.size(); r++) {
     const UOp u = roots[r];
-    const UOp alias = contiguous_buffer(u);
-    schedule.outputs.push_back({{u.dtype(), u.numel()}, alias ? std::int64_t{input_index.at(alias)} : -1});
-    if (!alias) stored.emplace(u, BufferRef{BufferRef::Kind::kOut, r});
+    const UOp alias = alias_of(u);
+    schedule.outputs.push_back({{u.dtype(), u.numel()}, alias ? std::int64_t{schedule.input_index.at(alias)} : -1});
+    if (!alias) schedule.stored.emplace(u, BufferRef{BufferRef::Kind::kOut, r});
   }
-  std::vector<UOp> ends;  // of kernels, in order
   for (const UOp u : toposort(roots)) {
     const bool is_point = points.contains(u) || u.op() == Op::kStage;  // also the STAGEs of distinct_roots
-    if ((!is_point || contiguous_buffer(u)) && !stored.contains(u)) continue;
-    ends.push_back(u);
-    if (stored.contains(u)) continue;
-    stored.emplace(u, BufferRef{BufferRef::Kind::kTmp, static_cast<std::uint32_t>(schedule.temps.size())});
+    if ((!is_point || alias_of(u)) && !schedule.stored.contains(u)) continue;
+    if (u.numel() > 0) schedule.points.push_back(u);
+    if (schedule.stored.contains(u)) continue;
+    schedule.stored.emplace(u, BufferRef{BufferRef::Kind::kTmp, static_cast<std::uint32_t>(schedule.temps.size())});
     schedule.temps.push_back({u.dtype(), u.numel()});
   }
-  const BodyBuilder builder(input_index, variable_index, stored);
-  for (const UOp u : ends)
-    if (u.numel() > 0) schedule.kernels.push_back(builder.build(u));
   return schedule;
+}
+
+KernelBody kernel_body(const Schedule& schedule, UOp point) {
+  KernelBody kernel;
+  kernel.body.graph = std::make_unique<Graph>();
+  const UOp expression = point.op() == Op::kStage ? point.src(0) : point;
+  const UOp root = copy_until(expression, *kernel.body.graph, [&](UOp u) { return leaf(schedule, u, point, kernel); });
+  const std::vector<UOp> nodes = toposort({&root, 1});
+  kernel.refs.push_back(schedule.stored.at(point));
+  kernel.name = kernel_name(nodes, point.shape());
+  kernel.flops = count_flops(nodes);
+  kernel.body.roots = {root};
+  return kernel;
 }
 
 }  // namespace uop

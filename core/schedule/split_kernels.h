@@ -9,6 +9,7 @@
 
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -26,16 +27,26 @@ struct KernelBody {
   std::uint64_t flops;
 };
 
+using NodeIndex = std::unordered_map<UOp, std::uint32_t, UOpHash>;
+
+/// A graph, cut: what a plan says of everything but its kernels, and what is needed to make those one by one.
 struct Schedule {
   std::vector<TensorSpec> inputs;
   std::vector<VariableSpec> variables;
-  std::vector<KernelBody> kernels;
   std::vector<TensorSpec> temps;
   std::vector<OutputSpec> outputs;  // one per root
+
+  std::vector<UOp> points;  // where kernels end, producers first
+  std::unordered_map<UOp, BufferRef, UOpHash> stored;
+  NodeIndex input_index;
+  NodeIndex variable_index;
 };
 
 Schedule split_kernels(std::span<const UOp> inputs, std::span<const UOp> variables, std::span<const UOp> roots,
                        const std::unordered_set<UOp, UOpHash>& points);
+
+/// The kernel that ends at `point`, one of schedule.points, in a graph of its own.
+KernelBody kernel_body(const Schedule& schedule, UOp point);
 
 /// The BUFFERs, or VARIABLEs, of a graph in canonical order: how a plan numbers them.
 std::vector<UOp> nodes_of(Op op, std::span<const UOp> roots);

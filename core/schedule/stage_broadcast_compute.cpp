@@ -68,15 +68,17 @@ class WorkCounter {
 
 }  // namespace
 
-std::vector<UOp> stage_broadcast_compute(std::span<const UOp> roots) {
-  if (roots.empty()) return {};
+std::vector<UOp> stage_broadcast_compute(std::span<const UOp> roots, const CompileOptions& options) {
+  const bool is_off = !options.stage || options.fuse_reduce;
+  if (roots.empty() || is_off) return {roots.begin(), roots.end()};
   const std::vector<UOp> order = toposort(roots);
   WorkCounter work(order);
   std::unordered_set<UOp, UOpHash> targets;
+  std::vector<UOp> below_movement(roots.front().graph().size());  // by node: what it moves, or itself
   for (const UOp u : order) {
+    below_movement[u.id()] = is_movement(u.op()) ? below_movement[u.src(0).id()] : u;
     if (u.op() != Op::kExpand || u.numel() / kMinCopies < u.src(0).numel()) continue;
-    UOp base = u.src(0);
-    while (is_movement(base.op())) base = base.src(0);
+    const UOp base = below_movement[u.id()];
     const bool computed = is_alu(base.op()) && base.op() != Op::kCast && base.op() != Op::kBitcast;
     if (computed && !base.shape().empty() && work.is_expensive(base)) targets.insert(base);
   }

@@ -2,8 +2,9 @@
 //
 // Requires: no DETACH. Ensures: a computed value that an EXPAND repeats at least kMinCopies times, and whose fused work
 // is at least kMinWork, is wrapped in STAGE; nested values compose, since the graph is rebuilt bottom-up. Why here:
-// before the cut, which ends a kernel at every STAGE. Not run with fuse_reduce, which means "never write the big
-// intermediate". Source of the thresholds: the chapter "Kernel fusion and fission", section 7.10.
+// before the cut, which ends a kernel at every STAGE. Does nothing without the option `stage`, and with fuse_reduce,
+// which means "never write the big intermediate". Source of the thresholds: the chapter "Kernel fusion and fission",
+// section 7.10.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "core/ir/uop.h"
+#include "core/support/options.h"
 
 namespace uop {
 
@@ -19,6 +21,6 @@ inline constexpr std::int64_t kMinCopies = 4;
 /// ALU ops times elements; below it a kernel launch costs more than recomputing (softmax's 1/sum).
 inline constexpr std::int64_t kMinWork = 4096;
 
-std::vector<UOp> stage_broadcast_compute(std::span<const UOp> roots);
+std::vector<UOp> stage_broadcast_compute(std::span<const UOp> roots, const CompileOptions& options);
 
 }  // namespace uop

@@ -315,9 +315,10 @@ TEST(Engine, ExplainShowsEveryStageInOrder) {
   ASSERT_TRUE(e.ok()) << message(e.status());
   std::vector<std::string> names;
   for (const StageText& s : e->stages) names.push_back(s.name);
-  EXPECT_THAT(names, testing::IsSupersetOf({"graph", "expand_gradients", "strip_detach", "plan"}));
+  EXPECT_THAT(names, testing::IsSupersetOf(
+                         {"graph", "expand_gradients", "strip_detach", "materialization_points", "plan_memory"}));
   EXPECT_EQ(names.front(), "graph");
-  EXPECT_EQ(names.back(), "plan");
+  EXPECT_EQ(names.back(), "plan_memory");
 }
 
 }  // namespace

@@ -121,6 +121,48 @@ inline Roots layers(Graph& g, int nodes) {
   return {x};
 }
 
+/// Many roots over one long chain of movement ops.
+inline Roots shared_movement(Graph& g, int nodes) {
+  UOp x = chapter::input(g, 0, {4, 6});
+  for (int i = 0; i < 60; i++) x = flip(permute(flip(permute(x, {1, 0}), {0, 1}), {1, 0}), {0, 1});
+  Roots roots;
+  for (int i = 0; i < std::max(1, nodes - 240); i++)
+    roots.push_back(binary(Op::kAdd, x, chapter::input(g, 1 + i, {4, 6})));
+  return roots;
+}
+
+/// Values that are moved, and broadcast from ever further above.
+inline Roots moved_broadcasts(Graph& g, int nodes) {
+  UOp x = reshape(unary(Op::kAbs, buffer(g, 0, DType::kF32, 2)), {1, 2});
+  for (int i = 0; i < nodes / 2; i++) x = shrink(expand(x, {4, 2}), {1, 2, 0, 2});
+  return {x};
+}
+
+/// One buffer in many shapes, each of them wanted; and one value wanted many times over.
+inline Roots aliases(Graph& g, int nodes) {
+  UOp shaped = buffer(g, 0, DType::kF32, 6);
+  UOp copied = unary(Op::kNeg, shaped);
+  Roots roots{copied};
+  constexpr std::int64_t kRows[] = {1, 2, 3, 6};
+  for (int i = 0; i < nodes / 2; i++) {
+    shaped = reshape(shaped, {kRows[i % 4], 6 / kRows[i % 4]});
+    copied = g.make(Op::kDetach, {copied});
+    roots.push_back(i % 2 == 0 ? shaped : copied);
+  }
+  return roots;
+}
+
+/// Many losses, each of a few nodes, and one whose gradient is asked for by much.
+inline Roots gradients(Graph& g, int nodes) {
+  const UOp w = buffer(g, 0, DType::kF32, 4);
+  Roots roots;
+  for (int i = 0; i < std::max(1, nodes / 12); i++) {
+    const UOp loss = reduce(Op::kAdd, binary(Op::kMax, w, buffer(g, 1 + i, DType::kF32, 4)), 1);
+    roots.push_back(g.make(Op::kGradient, {loss, w}));
+  }
+  return roots;
+}
+
 struct Family {
   std::string_view name;
   Roots (*make)(Graph&, int nodes);
@@ -138,6 +180,10 @@ inline constexpr Family kFamilies[] = {
     {"shifted", shifted},
     {"broadcasts", broadcasts},
     {"layers", layers},
+    {"shared_movement", shared_movement},
+    {"moved_broadcasts", moved_broadcasts},
+    {"aliases", aliases},
+    {"gradients", gradients},
 };
 
 }  // namespace uop::scale

@@ -8,6 +8,7 @@
 
 #include "core/compiler.h"
 #include "core/engine.h"
+#include "core/grad/expand_gradients.h"
 #include "core/ir/structure.h"
 #include "core/ir/traverse.h"
 #include "core/ir/verify_plan.h"
@@ -52,7 +53,7 @@ TEST_P(Scale, PlansAreInProportion) {
     const auto before = process_bytes("VmRSS:");
     const RootedGraph graph = made(GetParam(), nodes);
     const std::size_t count = toposort(graph.roots).size();
-    ASSERT_GT(count, static_cast<std::size_t>(nodes) / 2);
+    ASSERT_GE(count, static_cast<std::size_t>(nodes) / 2);
     const StatusOr<Plan> plan = compile_plan(graph.roots, {});
     ASSERT_TRUE(plan.ok()) << message(plan.status());
     ASSERT_TRUE(verify_plan(*plan).ok());
@@ -66,6 +67,7 @@ TEST_P(Scale, PlansAreInProportion) {
 
 TEST_P(Scale, LargeGraphsGiveWhatTheReferenceGives) {
   reference::RandomCase c{.seed = 1, .graph = made(GetParam(), 1'200), .inputs = {}, .same_buffer = {}};
+  c.graph.roots = *expand_gradients(c.graph.roots);  // which the reference does not know
   reference::Random random(1);
   for (const UOp u : toposort(c.graph.roots))
     if (u.op() == Op::kBuffer)
@@ -167,7 +169,7 @@ TEST_F(ScaleRows, DerivativesAreLimited) {
   graph.roots = {y};
   const Status too_deep = compile_plan(graph.roots, {}).status();
   EXPECT_EQ(too_deep.code(), StatusCode::kResourceExhausted);
-  EXPECT_NE(message(too_deep).find("limit is 64"), std::string::npos) << message(too_deep);
+  EXPECT_NE(message(too_deep).find("64 levels"), std::string::npos) << message(too_deep);
 }
 
 INSTANTIATE_TEST_SUITE_P(Graphs, Scale, testing::ValuesIn(scale::kFamilies),

@@ -25,7 +25,7 @@ class PassCheck {
   void see(std::string_view pass, const std::function<std::string()>& text) {
     if (pass == kGradientsExpanded) begun_ = true;
     // After "graph" come passes over the whole graph, then those over one kernel, named "pass kernel".
-    if (!begun_ || pass.find(' ') != std::string_view::npos || pass == "plan") return;
+    if (!begun_ || pass.find(' ') != std::string_view::npos || pass == "plan_memory") return;
     std::string listing = text();
     if (listing == last_) return;  // most passes find nothing to do
     last_ = std::move(listing);
