@@ -6,6 +6,7 @@
 #include "core/ir/loop_nest.h"
 #include "core/ir/structure.h"
 #include "core/ir/text.h"
+#include "core/ir/traverse.h"
 #include "core/lower/linearize.h"
 #include "core/lower/lower.h"
 #include "core/opt/simplify.h"

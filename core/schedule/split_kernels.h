@@ -37,7 +37,4 @@ struct Schedule {
 Schedule split_kernels(std::span<const UOp> inputs, std::span<const UOp> variables, std::span<const UOp> roots,
                        const std::unordered_set<UOp, UOpHash>& points);
 
-/// The BUFFERs, or VARIABLEs, of a graph in canonical order: how a plan numbers them.
-std::vector<UOp> nodes_of(Op op, std::span<const UOp> roots);
-
 }  // namespace uop
