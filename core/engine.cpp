@@ -6,8 +6,8 @@
 #include "core/compile/single_flight.h"
 #include "core/compiler.h"
 #include "core/ir/structure.h"
+#include "core/ir/traverse.h"
 #include "core/plan_cache.h"
-#include "core/schedule/split_kernels.h"
 #include "core/wire/stored_plan.h"
 
 namespace uop {

@@ -29,6 +29,13 @@ std::vector<UOp> toposort(std::span<const UOp> roots) {
   return order;
 }
 
+std::vector<UOp> nodes_of(Op op, std::span<const UOp> roots) {
+  std::vector<UOp> nodes;
+  for (const UOp u : toposort(roots))
+    if (u.op() == op) nodes.push_back(u);
+  return nodes;
+}
+
 std::vector<UOp> rebuild(std::span<const UOp> roots, Graph& target, const std::function<UOp(UOp, UOp)>& replace) {
   if (roots.empty()) return {};
   std::vector<UOp> made(roots.front().graph().size());

@@ -12,6 +12,9 @@ namespace uop {
 /// This is the canonical order of keys, schedules and parameter lists.
 std::vector<UOp> toposort(std::span<const UOp> roots);
 
+/// The nodes of one op in canonical order: so a plan numbers its inputs (BUFFER) and its variables (VARIABLE).
+std::vector<UOp> nodes_of(Op op, std::span<const UOp> roots);
+
 /// Rebuilds bottom-up, into `target`: each node is made again of its rebuilt sources and then passed through
 /// `replace(original, rebuilt)`, whose result stands for it. Nested targets compose: what a target contains is
 /// replaced before the target is.

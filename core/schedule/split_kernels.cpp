@@ -92,13 +92,6 @@ std::vector<UOp> distinct_roots(std::span<const UOp> roots, std::span<const UOp>
 
 }  // namespace
 
-std::vector<UOp> nodes_of(Op op, std::span<const UOp> roots) {
-  std::vector<UOp> nodes;
-  for (const UOp u : toposort(roots))
-    if (u.op() == op) nodes.push_back(u);
-  return nodes;
-}
-
 Schedule split_kernels(std::span<const UOp> inputs, std::span<const UOp> variables, std::span<const UOp> given_roots,
                        const std::unordered_set<UOp, UOpHash>& points) {
   const std::vector<UOp> contiguous = contiguous_buffers(toposort(given_roots));

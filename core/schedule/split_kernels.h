@@ -48,7 +48,4 @@ Schedule split_kernels(std::span<const UOp> inputs, std::span<const UOp> variabl
 /// The kernel that ends at `point`, one of schedule.points, in a graph of its own.
 KernelBody kernel_body(const Schedule& schedule, UOp point);
 
-/// The BUFFERs, or VARIABLEs, of a graph in canonical order: how a plan numbers them.
-std::vector<UOp> nodes_of(Op op, std::span<const UOp> roots);
-
 }  // namespace uop

@@ -156,7 +156,7 @@ inline Roots aliases(Graph& g, int nodes) {
 inline Roots gradients(Graph& g, int nodes) {
   const UOp w = buffer(g, 0, DType::kF32, 4);
   Roots roots;
-  for (int i = 0; i < std::max(1, nodes / 12); i++) {
+  for (int i = 0; i < std::max(1, nodes / 4); i++) {
     const UOp loss = reduce(Op::kAdd, binary(Op::kMax, w, buffer(g, 1 + i, DType::kF32, 4)), 1);
     roots.push_back(g.make(Op::kGradient, {loss, w}));
   }

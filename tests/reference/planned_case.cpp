@@ -5,8 +5,8 @@
 #include "core/compiler.h"
 #include "core/exec/executor.h"
 #include "core/ir/structure.h"
+#include "core/ir/traverse.h"
 #include "core/ir/verify_plan.h"
-#include "core/schedule/split_kernels.h"
 
 namespace uop::reference {
 namespace {
