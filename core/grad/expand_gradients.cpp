@@ -31,8 +31,8 @@ struct Losses {
 class Backward {
  public:
   StatusOr<NodeMap> run(UOp loss, const NodeSet& wanted) {
-    const std::vector<UOp> order = toposort({&loss, 1});
-    steps_ += order.size() + loss.graph().size() / 16;  // the walk, and its table of all nodes
+    const std::vector<UOp> order = walker_.toposort({&loss, 1});
+    steps_ += order.size();
     if (steps_ > kMaxGradientSteps) return too_many("steps", kMaxGradientSteps);
     NodeSet on_the_way;  // nodes that lead to a wanted one
     for (const UOp u : order) {
@@ -61,6 +61,7 @@ class Backward {
   }
 
  private:
+  Walker walker_;
   std::size_t steps_ = 0;
 };
 

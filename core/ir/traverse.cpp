@@ -5,19 +5,19 @@
 
 namespace uop {
 
-std::vector<UOp> toposort(std::span<const UOp> roots) {
+std::vector<UOp> Walker::toposort(std::span<const UOp> roots) {
   std::vector<UOp> order;
   if (roots.empty()) return order;
   enum : char { kUnseen, kOpen, kDone };
-  std::vector<char> state(roots.front().graph().size(), kUnseen);
+  state_.resize(std::max(state_.size(), roots.front().graph().size()), kUnseen);
   std::vector<UOp> stack(roots.rbegin(), roots.rend());
   while (!stack.empty()) {
     const UOp u = stack.back();
-    char& s = state[u.id()];
+    char& s = state_[u.id()];
     if (s == kUnseen) {
       s = kOpen;
       for (auto it = u.src().rbegin(); it != u.src().rend(); ++it)
-        if (state[it->id()] == kUnseen) stack.push_back(*it);
+        if (state_[it->id()] == kUnseen) stack.push_back(*it);
       continue;
     }
     stack.pop_back();
@@ -26,7 +26,12 @@ std::vector<UOp> toposort(std::span<const UOp> roots) {
       order.push_back(u);
     }
   }
+  for (const UOp u : order) state_[u.id()] = kUnseen;
   return order;
+}
+
+std::vector<UOp> toposort(std::span<const UOp> roots) {
+  return Walker().toposort(roots);
 }
 
 std::vector<UOp> nodes_of(Op op, std::span<const UOp> roots) {

@@ -12,6 +12,15 @@ namespace uop {
 /// This is the canonical order of keys, schedules and parameter lists.
 std::vector<UOp> toposort(std::span<const UOp> roots);
 
+/// Many such walks in one graph, each in time of what it reaches, not of the graph.
+class Walker {
+ public:
+  std::vector<UOp> toposort(std::span<const UOp> roots);
+
+ private:
+  std::vector<char> state_;  // by node; all 0 between walks
+};
+
 /// The nodes of one op in canonical order: so a plan numbers its inputs (BUFFER) and its variables (VARIABLE).
 std::vector<UOp> nodes_of(Op op, std::span<const UOp> roots);
 
