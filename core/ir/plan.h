@@ -46,6 +46,9 @@ struct TensorSpec {
   bool operator==(const TensorSpec&) const = default;
 };
 
+/// Where a temporary may begin, so that vectors of any width are loaded and stored aligned.
+inline constexpr std::uint64_t kScratchAlignment = 64;
+
 /// A temporary: written by kernel `first`, last read by kernel `last`, at `offset` of the run's scratch memory.
 struct TempSpec {
   TensorSpec tensor;
