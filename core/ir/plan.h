@@ -34,7 +34,7 @@ struct KernelLaunch {
   std::vector<BufferRef> refs;           // one per parameter, output last
   std::vector<std::uint32_t> variables;  // plan variables passed, in order
   std::int64_t parallel;                 // iterations of the outer parallel loop that may be split; 1: run as a whole
-  std::uint64_t flops;                   // one per element of every ALU op, one per reduced element
+  std::uint64_t flops;                   // one per element of every ALU op, and per reduced or scattered one
   std::uint64_t bytes;                   // of all buffers it touches, each once
   bool operator==(const KernelLaunch&) const = default;
 };

@@ -162,6 +162,12 @@ TEST_F(LargeIndex, ASumOverEverythingIsRefusedAndOneInStepsCanBeStopped) {
   EXPECT_THAT(message(whole.status()),
               testing::AllOf(testing::HasSubstr("kernel r_1 has"), testing::HasSubstr("STAGE")));
 
+  const StatusOr<Compilation> scatter = compile([](Graph& g) {
+    const UOp index = expand(reshape(constant(g, DType::kI64, std::int64_t{1}), {1}), {kMaxElements});
+    return g.make(Op::kScatter, {pair(g), index, expand(shrink(pair(g), {0, 1}), {kMaxElements})}, {.value = 0});
+  });
+  EXPECT_EQ(scatter.status().code(), StatusCode::kResourceExhausted);
+
   const StatusOr<Compilation> steps = compile([](Graph& g) {
     const UOp x = reshape(iota(g, DType::kF32, std::int64_t{1} << 40), {1 << 20, 1 << 20});
     return reduce(Op::kAdd, g.make(Op::kStage, {reduce(Op::kAdd, x, 1)}), 1);
