@@ -5,6 +5,7 @@
 
 #include "core/compile/single_flight.h"
 #include "core/compiler.h"
+#include "core/exec/slices.h"
 #include "core/ir/structure.h"
 #include "core/ir/traverse.h"
 #include "core/plan_cache.h"
@@ -84,7 +85,10 @@ StatusOr<Plan> plan_of_structure(const std::string& structure, const CompileOpti
                                  const PassObserver& observer = nullptr) {
   const StatusOr<RootedGraph> graph = graph_of_structure(structure);
   check(graph.ok(), "structure bytes that can't be read back");
-  return compile_plan(graph->roots, options, observer, cancel);
+  StatusOr<Plan> plan = compile_plan(graph->roots, options, observer, cancel);
+  if (!plan.ok()) return plan.status();
+  if (Status bounded = check_slice_work(*plan); !bounded.ok()) return bounded;
+  return plan;
 }
 
 /// `work()`, with broken invariants and lack of memory as a Status.
@@ -119,7 +123,7 @@ class LocalEngine final : public Engine {
         plan_memory_hits_++;
         return plan;
       }
-      if (CompiledPlanPtr plan = stored(id, nullptr)) {
+      if (CompiledPlanPtr plan = stored(id)) {
         plan_store_hits_++;
         plans_.insert(plan);
         return plan;
@@ -183,7 +187,7 @@ class LocalEngine final : public Engine {
   }
 
   StatusOr<Built> find_or_build(const Request& request, const CompileOptions& options, const Cancel& cancel) {
-    if (CompiledPlanPtr plan = plans_.find(request.id); plan && plan->structure == request.structure) {
+    if (CompiledPlanPtr plan = in_memory(request, options)) {
       plan_memory_hits_++;
       return Built{std::move(plan)};
     }
@@ -192,20 +196,33 @@ class LocalEngine final : public Engine {
     StatusOr<Built> built = builds_.run(request.id, cancel, joined,
                                         [&] { return guarded([&] { return build(request, options, cancel); }); });
     if (built.ok() && joined) {  // what another caller just built is in memory for this one
+      if (!is_of(*built->plan, request, options)) return build(request, options, cancel);
       plan_memory_hits_++;
       return Built{built->plan};
     }
     return built;
   }
 
+  /// Equal digests do not suffice where the graph is at hand: what they were made of is compared in full.
+  static bool is_of(const CompiledPlan& plan, const Request& request, const CompileOptions& options) {
+    return plan.options == options && plan.structure == request.structure;
+  }
+
+  /// The plan of a request, or null.
+  CompiledPlanPtr in_memory(const Request& request, const CompileOptions& options) {
+    CompiledPlanPtr plan = plans_.find(request.id);
+    return plan && is_of(*plan, request, options) ? plan : nullptr;
+  }
+
   StatusOr<Built> build(const Request& request, const CompileOptions& options, const Cancel& cancel) {
     Built built;
-    if (CompiledPlanPtr plan = plans_.find(request.id)) {  // landed between the look-up and this call
+    if (CompiledPlanPtr plan = in_memory(request, options)) {  // landed between the look-up and this call
       plan_memory_hits_++;
       built.plan = std::move(plan);
       return built;
     }
-    built.plan = stored(request.id, &request.structure);
+    built.plan = stored(request.id);
+    if (built.plan && !is_of(*built.plan, request, options)) built.plan = nullptr;
     built.origin = built.plan ? PlanOrigin::kStore : PlanOrigin::kCompiled;
     if (!built.plan) {
       built.why = plans_.explain_miss(request.structure, options);
@@ -239,15 +256,15 @@ class LocalEngine final : public Engine {
   }
 
   /// The plan from the store, or null. Its kernel keys are made again: the compiler may be another one now.
-  CompiledPlanPtr stored(const Digest& id, const std::string* structure) {
+  CompiledPlanPtr stored(const Digest& id) {
     const std::optional<std::string> bytes = library_->store().read(ArtifactKind::kPlan, id);
     if (!bytes) return nullptr;
     StatusOr<StoredPlanData> data = parse_stored_plan(*bytes);
-    if (!data.ok() || digest_of({plan_epoch(), key_text(data->options), data->structure}) != id) {
+    if (!data.ok() || digest_of({plan_epoch(), key_text(data->options), data->structure}) != id ||
+        !check_slice_work(data->plan).ok()) {
       library_->store().reject(ArtifactKind::kPlan, id);
       return nullptr;
     }
-    if (structure != nullptr && data->structure != *structure) return nullptr;
     return compiled_plan(id, data->options, std::move(data->structure), std::move(data->plan));
   }
 

@@ -66,8 +66,7 @@ struct StageText {
 
 struct Explanation {
   Compilation compilation;
-  std::vector<StageText>
-      stages;  // every pass, in order; those of a kernel (last: render_c) once for each distinct body
+  std::vector<StageText> stages;  // every pass in order; those of a kernel (last: render_c) once a distinct body
 };
 
 /// What an engine reports as it happens; called from any thread, must not block.
@@ -91,15 +90,17 @@ class Engine {
   virtual ~Engine() = default;
 
   /// The plan of the graph: from memory, from the store, or made now (with all its kernels). One build per structure
-  /// at a time. Errors: INVALID_ARGUMENT for a graph that has no plan (a MAX over no elements, a GRADIENT that does
-  /// not exist; the node is drawn), and KernelLibrary::load's.
+  /// at a time. Errors: INVALID_ARGUMENT for a GRADIENT that does not exist; RESOURCE_EXHAUSTED for gradients beyond
+  /// the limits of expand_gradients, a kernel beyond those of check_slice_work, or for want of memory; INTERNAL for a
+  /// fault of ours; and KernelLibrary::load's.
   virtual StatusOr<Compilation> compile(const RootedGraph& graph, const CompileOptions& options,
                                         const Cancel& cancel = {}) = 0;
 
   /// An earlier plan by id, from memory or the store. Errors: NOT_FOUND; the client then sends the graph.
   virtual StatusOr<CompiledPlanPtr> find(const Digest& id) = 0;
 
-  /// Runs a plan on inputs and variables in the plan's order. Errors: as `execute`.
+  /// Runs a plan on inputs and variables in the plan's order. Errors: as `execute`; and as KernelLibrary::load, where a
+  /// kernel was unloaded meanwhile.
   virtual StatusOr<RunResult> run(const CompiledPlanPtr& plan, std::span<const BufferPtr> inputs,
                                   std::span<const std::int64_t> variables, const ExecuteOptions& options = {},
                                   const Cancel& cancel = {}) = 0;

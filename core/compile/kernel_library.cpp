@@ -18,13 +18,11 @@
 #include "core/compile/toolchain.h"
 #include "core/support/cpu_quota.h"
 #include "core/support/environment.h"
+#include "core/support/kernel_abi.h"
 #include "core/support/log.h"
 
 namespace uop {
 namespace {
-
-/// Raise it when what the C text means changes without the text: the calling convention, or how kernels are linked.
-constexpr std::string_view kEpoch = "1";
 
 struct Counters {
   std::atomic<std::uint64_t> memory_hits = 0, store_hits = 0, store_misses = 0, compiles = 0, compile_failures = 0;
@@ -49,7 +47,7 @@ class Library final : public KernelLibrary {
   Digest key(const KernelSource& source) const override {
     std::string flags;
     for (const std::string& flag : kernel_flags(toolchain_, source.strict)) flags += flag + " ";
-    return digest_of({source.text, toolchain_.info.identity, flags, kEpoch});
+    return digest_of({source.text, toolchain_.info.identity, flags, kKernelEpoch});
   }
 
   StatusOr<KernelLoad> load(const KernelSource& source, const Cancel& cancel) override {

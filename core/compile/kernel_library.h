@@ -75,7 +75,7 @@ class KernelLibrary {
       const EngineOptions& options, std::function<void(std::chrono::nanoseconds, bool ok)> on_compile = nullptr);
   virtual ~KernelLibrary() = default;
 
-  /// SHA-256 over the C text, the compiler's identity, the resolved flags and the renderer epoch.
+  /// SHA-256 over the C text, the compiler's identity, the resolved flags and kKernelEpoch.
   virtual Digest key(const KernelSource& source) const = 0;
 
   /// The kernel, compiled if need be. Callers of one key at a time share one build and its failure; only a waiter whose

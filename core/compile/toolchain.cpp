@@ -103,6 +103,8 @@ void identify(Toolchain& toolchain, std::chrono::milliseconds limit) {
   }
   for (const std::string& program : programs) add_file(toolchain, program, false, identity);
   for (const std::string& program : programs) add_libraries(toolchain, program, limit, identity);
+  // Parts of it are linked into kernels (-lgcc).
+  add_file(toolchain, first_line(ask(driver, toolchain, "-print-file-name=libgcc.a", limit)), false, identity);
   toolchain.info.identity = identity.hex();
 }
 

@@ -34,9 +34,9 @@ struct Toolchain {
 
 /// The compiler that `options.compiler` names, else the first of gcc, cc and clang on PATH. Its identity is a digest
 /// over the content of the driver and of cc1, as and ld where it has them, over the shared libraries that these need
-/// (the code of clang lies in libraries), and over all that --version prints. Where none is found: info.available is
-/// false and info.problem says what to do. Errors: INVALID_ARGUMENT for a named compiler that is not there, or a cpu
-/// level above this machine's.
+/// (the code of clang lies in libraries), over libgcc.a, and over all that --version prints. Where none is found:
+/// info.available is false and info.problem says what to do. Errors: INVALID_ARGUMENT for a named compiler that is not
+/// there, or a cpu level above this machine's.
 StatusOr<Toolchain> find_toolchain(const EngineOptions& options);
 
 /// The flags of one kernel: the toolchain's, and FMA contraction or (strict) none. Never a fast-math flag.

@@ -1,26 +1,10 @@
 #include "core/exec/executor.h"
 
-#include <algorithm>
-
+#include "core/exec/slices.h"
 #include "core/support/fp_state.h"
 
 namespace uop {
 namespace {
-
-/// The work of a slice, in flops plus bytes: a core does about 10 a nanosecond, so this is some 25 microseconds,
-/// against the 5 to 10 that it takes to wake a thread. Kernels with less run inline.
-constexpr std::uint64_t kSliceWork = 256 << 10;
-
-/// Enough for 64 threads to finish together, and to stop a long kernel within a percent of its time.
-constexpr std::uint64_t kMaxSlices = 256;
-
-/// The iterations of a slice. Depends on the plan alone, not on the number of threads, so that every run makes the
-/// same calls.
-std::int64_t grain_of(const KernelLaunch& kernel) {
-  const auto parallel = static_cast<std::uint64_t>(kernel.parallel);
-  const std::uint64_t slices = std::clamp((kernel.flops + kernel.bytes) / kSliceWork, std::uint64_t{1}, kMaxSlices);
-  return static_cast<std::int64_t>((parallel + slices - 1) / slices);
-}
 
 Status check_inputs(const Plan& plan, std::span<const BufferPtr> inputs) {
   if (inputs.size() != plan.inputs.size())

@@ -34,7 +34,7 @@ struct KernelLaunch {
   std::vector<BufferRef> refs;           // one per parameter, output last
   std::vector<std::uint32_t> variables;  // plan variables passed, in order
   std::int64_t parallel;                 // iterations of the outer parallel loop that may be split; 1: run as a whole
-  std::uint64_t flops;                   // one per element of every ALU op, one per reduced element
+  std::uint64_t flops;                   // one per element of every ALU op, and per reduced or scattered one
   std::uint64_t bytes;                   // of all buffers it touches, each once
   bool operator==(const KernelLaunch&) const = default;
 };
@@ -45,6 +45,9 @@ struct TensorSpec {
   std::uint64_t bytes() const { return static_cast<std::uint64_t>(elements * byte_size(dtype)); }
   bool operator==(const TensorSpec&) const = default;
 };
+
+/// Where a temporary may begin, so that vectors of any width are loaded and stored aligned.
+inline constexpr std::uint64_t kScratchAlignment = 64;
 
 /// A temporary: written by kernel `first`, last read by kernel `last`, at `offset` of the run's scratch memory.
 struct TempSpec {

@@ -24,7 +24,7 @@ namespace uop {
 std::string structure_bytes(std::span<const UOp> roots);
 
 /// The nodes again, slots numbered in canonical order (BUFFER and VARIABLE apart, each from 0), e.g. to explain a
-/// cached plan. Errors: INVALID_ARGUMENT for corrupt bytes.
+/// cached plan. Errors: DATA_LOSS for corrupt bytes.
 StatusOr<RootedGraph> graph_of_structure(std::string_view bytes);
 
 /// How many bytes of nodes two structures have in common from the start: how near they are, at the speed of memory.

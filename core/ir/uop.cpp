@@ -3,26 +3,16 @@
 #include "core/ir/shape_rules.h"
 
 namespace uop {
-namespace {
 
-// A multiply-xorshift mix, as in SplitMix64's finalizer (Steele, Lea, Flood 2014).
-std::size_t mix(std::size_t h, std::size_t v) {
-  std::uint64_t x = h + 0x9e3779b97f4a7c15u + v;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
-}  // namespace
-
-std::size_t Graph::NodeHash::operator()(const Node* n) const noexcept {
-  std::size_t h = static_cast<std::size_t>(n->op);
-  for (const UOp s : n->src) h = mix(h, s.id());
-  h = mix(h, static_cast<std::size_t>(n->arg.dtype));
-  h = mix(h, n->arg.op ? 1 + static_cast<std::size_t>(*n->arg.op) : 0);
-  h = mix(h, static_cast<std::size_t>(n->arg.value));
-  for (const std::int64_t i : n->arg.ints) h = mix(h, static_cast<std::size_t>(i));
-  return h;
+std::size_t Graph::NodeHash::operator()(const Node* n) const {
+  KeyedHash hash(key);
+  hash.add(static_cast<std::uint64_t>(n->op) << 32 | static_cast<std::uint64_t>(n->arg.dtype) << 16 |
+           (n->arg.op ? 1 + static_cast<std::uint64_t>(*n->arg.op) : 0));
+  hash.add(n->src.size());
+  for (const UOp s : n->src) hash.add(s.id());
+  hash.add(static_cast<std::uint64_t>(n->arg.value));
+  for (const std::int64_t i : n->arg.ints) hash.add(static_cast<std::uint64_t>(i));
+  return hash.finish();
 }
 
 bool Graph::NodeEqual::operator()(const Node* a, const Node* b) const noexcept {

@@ -17,6 +17,7 @@
 #include "core/ir/dtype.h"
 #include "core/ir/op.h"
 #include "core/ir/scalar.h"
+#include "core/support/keyed_hash.h"
 #include "core/support/status.h"
 
 namespace uop {
@@ -81,7 +82,7 @@ struct Node {
 
 class Graph {
  public:
-  Graph() = default;
+  Graph() : Graph(HashKey::random()) {}
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
@@ -94,14 +95,19 @@ class Graph {
   std::size_t size() const { return nodes_.size(); }
 
  private:
+  /// Keyed, for a client chooses what is interned: with a hash that it knows it could put all nodes into one bucket.
+  /// Not noexcept, so that libstdc++ keeps the hash of every node instead of computing it again.
   struct NodeHash {
-    std::size_t operator()(const Node* n) const noexcept;
+    HashKey key;
+    std::size_t operator()(const Node* n) const;
   };
   struct NodeEqual {
     bool operator()(const Node* a, const Node* b) const noexcept;
   };
+  explicit Graph(HashKey key) : interned_(0, NodeHash{key}) {}
+
   std::deque<Node> nodes_;
-  std::unordered_set<const Node*, NodeHash, NodeEqual> interned_;
+  std::unordered_set<const Node*, NodeHash, NodeEqual> interned_;  // no order in it that anything may depend on
 };
 
 /// A graph with what is wanted of it.

@@ -171,6 +171,10 @@ UOp IndexBuilder::flatten(std::span<const UOp> index, std::span<const std::int64
 // ---------------------------------------------------------------------------------------------------------------------
 // Quotients
 
+// `div`, `mod` and the merging of quotients recurse. What bounds them: each call divides the divisor by a common factor
+// (at most 63 times), or takes the whole part out (at most once in between), or goes to the operand of a DIV or MOD
+// within `a`. These nest only where a RESHAPE splits what a SHRINK or PAD has shifted, so no deeper than a kernel has
+// movement ops over one another, of which kMaxKernelWork * kOversize (materialization_points.h) end it.
 UOp IndexBuilder::div(UOp a, std::int64_t divisor) {
   if (divisor == 1) return a;
   Sum whole;

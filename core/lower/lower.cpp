@@ -179,6 +179,12 @@ class Lowering {
 
   UOp zero(DType dtype) { return constant(g_, Scalar{dtype, 0}); }
 
+  /// `value`, which was asked for under `gate`, where `inside` holds, else 0. A load of that gate is 0 by itself.
+  UOp zero_outside(UOp inside, UOp value, UOp gate) {
+    const bool gives_zero = value.op() == Op::kLoad && value.src().size() == 3 && value.src(2) == gate;
+    return gives_zero || build_.is_always(inside) ? value : where(inside, value, zero(value.dtype()));
+  }
+
   UOp source(const Request& r) {
     const UOp u = r.node;
     switch (u.op()) {
@@ -207,10 +213,7 @@ class Lowering {
     const UOp gate = build_.both(r.gate, to.inside);
     const std::vector<UOp> v = gather_values({{r.node.src(0), to.index, gate}}, needs);
     if (v.empty()) return UOp();
-    // A gated load already is 0 outside.
-    const bool gives_zero = v[0].op() == Op::kLoad && v[0].src().size() == 3 && v[0].src(2) == gate;
-    if (build_.is_always(to.inside) || gives_zero) return v[0];
-    return where(to.inside, v[0], zero(r.node.dtype()));
+    return zero_outside(to.inside, v[0], gate);
   }
 
   UOp reduced(const Request& r, std::vector<Request>& needs) {
@@ -245,8 +248,7 @@ class Lowering {
     const UOp gate = build_.both(r.gate, in_range);
     const std::vector<UOp> v = gather_values({{x, index, gate}}, needs);
     if (v.empty()) return UOp();
-    const bool gives_zero = v[0].op() == Op::kLoad && v[0].src().size() == 3 && v[0].src(2) == gate;
-    return gives_zero || build_.is_always(in_range) ? v[0] : where(in_range, v[0], zero(x.dtype()));
+    return zero_outside(in_range, v[0], gate);
   }
 
   Graph& g_;

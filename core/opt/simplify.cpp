@@ -50,32 +50,32 @@ UOp simplified_load(UOp u) {
   return u.graph().make(Op::kLoad, {u.src(0), u.src(1)});
 }
 
-UOp simplified(UOp u);
-
-UOp make_simplified(Graph& g, Op op, std::vector<UOp> src) {
-  return simplified(g.make(op, std::move(src)));
-}
-
-UOp one_step(UOp u) {
-  if (u.op() == Op::kLoad) return simplified_load(u);
-  if (!is_alu(u.op())) return UOp();
-  if (const UOp f = folded(u)) return f;
-  if (u.op() == Op::kCast && u.dtype() == u.src(0).dtype()) return u.src(0);
-  if (is_commutative(u.op()) && is_const(u.src(0)) && !is_const(u.src(1)))
-    return u.graph().make(u.op(), {u.src(1), u.src(0)});
-  for (const Rule* rule : rules_for(u.op())) {
-    const auto make = [&](Op op, std::vector<UOp> src) { return make_simplified(u.graph(), op, std::move(src)); };
-    if (const UOp r = apply_rule(*rule, u, make)) return r;
+/// Makes one node simple whose sources are simple already.
+class NodeSimplifier {
+ public:
+  UOp simplified(UOp u) {
+    while (const UOp next = one_step(u)) u = next;
+    return u;
   }
-  return UOp();
-}
 
-/// `u`, whose sources are simple already, made simple. Every rule makes its node smaller or moves a constant outward,
-/// so this ends; the recursion through apply_rule is as deep as a rule's text.
-UOp simplified(UOp u) {
-  while (const UOp next = one_step(u)) u = next;
-  return u;
-}
+ private:
+  UOp one_step(UOp u) {
+    check(++steps_ <= kMaxSimplifySteps, "the rewrite rules do not come to an end");
+    if (u.op() == Op::kLoad) return simplified_load(u);
+    if (!is_alu(u.op())) return UOp();
+    if (const UOp f = folded(u)) return f;
+    if (u.op() == Op::kCast && u.dtype() == u.src(0).dtype()) return u.src(0);
+    if (is_commutative(u.op()) && is_const(u.src(0)) && !is_const(u.src(1)))
+      return u.graph().make(u.op(), {u.src(1), u.src(0)});
+    for (const Rule* rule : rules_for(u.op())) {
+      const auto make = [&](Op op, std::vector<UOp> src) { return simplified(u.graph().make(op, std::move(src))); };
+      if (const UOp r = apply_rule(*rule, u, make)) return r;
+    }
+    return UOp();
+  }
+
+  int steps_ = 0;  // also of the nodes that rules make, so it bounds the recursion too
+};
 
 }  // namespace
 
@@ -89,7 +89,7 @@ std::span<const Rule> simplification_rules() {
 }
 
 UOp simplify(UOp sink) {
-  return rebuild({&sink, 1}, sink.graph(), [](UOp, UOp made) { return simplified(made); }).front();
+  return rebuild({&sink, 1}, sink.graph(), [](UOp, UOp made) { return NodeSimplifier().simplified(made); }).front();
 }
 
 }  // namespace uop

@@ -12,6 +12,10 @@
 
 namespace uop {
 
+/// Steps that may be taken for one node whose sources are simple already, with those for the nodes that rules make of
+/// it. Every rule makes its node smaller or moves a constant outward, so a few suffice; more are a fault of the rules.
+inline constexpr int kMaxSimplifySteps = 64;
+
 UOp simplify(UOp sink);
 
 /// All rules of rules.inc, in order.

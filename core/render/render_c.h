@@ -13,10 +13,6 @@
 
 namespace uop {
 
-/// Bumped when the same nest renders to C of another meaning for a cached .so (it is part of every kernel key through
-/// the text itself; this names the calling convention).
-inline constexpr int kRendererEpoch = 1;
-
 struct RenderedKernel {
   std::string text;
   std::vector<std::int64_t> slots;      // PARAM slots, in the order of the entry point's buffers

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/ir/verify_plan.h"
 #include "core/support/status.h"
 
 namespace uop {

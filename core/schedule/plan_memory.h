@@ -2,7 +2,7 @@
 //
 // Requires: the plan's kernels have their final refs (lowering may have deleted reads). Ensures: temporaries whose
 // lifetimes overlap do not overlap in memory, a kernel's output never shares storage with what it reads, every offset
-// is a multiple of kScratchAlignment (verify_plan.h). Why last: refs come from the lowered programs.
+// is a multiple of kScratchAlignment (plan.h). Why last: refs come from the lowered programs.
 #pragma once
 
 #include <span>

@@ -30,14 +30,14 @@ std::uint64_t add_saturating(std::uint64_t a, std::uint64_t b) {
   return a > std::numeric_limits<std::uint64_t>::max() - b ? std::numeric_limits<std::uint64_t>::max() : a + b;
 }
 
-/// One per element of every ALU op, one per element that a REDUCE or an adding SCATTER reads.
+/// One per element of every ALU op, one per element that a REDUCE or a SCATTER reads.
 std::uint64_t count_flops(std::span<const UOp> body) {
   std::uint64_t flops = 0;
   for (const UOp u : body) {
     std::int64_t n = 0;
     if (is_alu(u.op())) n = u.numel();
     if (u.op() == Op::kReduce) n = u.src(0).numel();
-    if (u.op() == Op::kScatter && u.arg().op) n = u.src(2).numel();
+    if (u.op() == Op::kScatter) n = u.src(2).numel();
     flops = add_saturating(flops, static_cast<std::uint64_t>(n));
   }
   return flops;

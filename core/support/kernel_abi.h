@@ -10,6 +10,10 @@ namespace uop {
 /// kernel. `begin..end`: the slice of the outermost parallel loop to run; a kernel without one ignores it.
 using KernelEntry = void (*)(void* const* buffers, const std::int64_t* variables, std::int64_t begin, std::int64_t end);
 
+/// Part of every kernel key. Raise it when what the C text means changes without the text: the calling convention, or
+/// how kernels are linked. What the renderer writes differently is another text, and needs no new epoch.
+inline constexpr std::string_view kKernelEpoch = "1";
+
 /// The macro that stands for the entry point's name in rendered C; the compiler is told to replace it by a symbol
 /// that is unique to the kernel's digest (-DUOP_ENTRY=uop_k_<hex>), so that the C text holds no digest of itself.
 inline constexpr std::string_view kEntryMacro = "UOP_ENTRY";

@@ -7,6 +7,7 @@
 
 #include <barrier>
 
+#include "core/compile/toolchain.h"
 #include "core/support/environment.h"
 #include "tests/compile/compile_fixture.h"
 
@@ -68,6 +69,25 @@ TEST_F(KernelLibraryTest, TheKeyHoldsAllThatMatters) {
   }
   EXPECT_NE(library->key(source), open(options(counting_compiler()))->key(source));
   EXPECT_EQ(library->key(source), open(options("/usr/bin/gcc"))->key(source));  // content, not name
+}
+
+TEST_F(KernelLibraryTest, WhatIsLinkedIntoKernelsIsPartOfTheIdentity) {
+  const std::string compiler = path("with-libgcc");
+  std::ofstream(compiler) << "#!/bin/sh\n[ \"$1\" = -print-file-name=libgcc.a ] && exec echo " << path("libgcc.a")
+                          << "\nexec gcc \"$@\"\n";
+  fs::permissions(compiler, fs::perms::owner_all);
+  const auto identity_with = [&](const std::string& libgcc) {
+    std::ofstream(path("libgcc.a")) << libgcc;
+    return find_toolchain(options(compiler)).value().info.identity;
+  };
+  const std::string first = identity_with("as it was");
+  EXPECT_NE(first, identity_with("as it is"));
+  EXPECT_EQ(first, identity_with("as it was"));
+
+  const Toolchain toolchain = find_toolchain(options(compiler)).value();
+  EXPECT_TRUE(toolchain.unchanged());
+  std::ofstream(path("libgcc.a")) << "as it will be";
+  EXPECT_FALSE(toolchain.unchanged());
 }
 
 TEST_F(KernelLibraryTest, TheToolchainIsDescribed) {

@@ -8,6 +8,7 @@
 
 #include "core/engine.h"
 #include "core/ir/build.h"
+#include "core/ir/shape_rules.h"
 #include "tests/temporary_directory.h"
 
 namespace uop {
@@ -103,6 +104,14 @@ class LargeIndex : public testing::Test {
     return *b;
   }
 
+  StatusOr<Compilation> compile(const std::function<UOp(Graph&)>& build) {
+    RootedGraph graph{std::make_unique<Graph>(), {}};
+    graph.roots = {build(*graph.graph)};
+    return engine_->compile(graph, {});
+  }
+
+  Engine& engine() { return *engine_; }
+
   Values run(const std::function<UOp(Graph&)>& build, std::int64_t opt) {
     RootedGraph graph{std::make_unique<Graph>(), {}};
     graph.roots = {build(*graph.graph)};
@@ -142,6 +151,30 @@ class LargeIndex : public testing::Test {
 TEST_F(LargeIndex, RowsAtEveryLevel) {
   for (const Row& r : rows())
     for (const std::int64_t opt : {0, 1}) EXPECT_EQ(run(r.build, opt), r.expected) << r.what << ", opt=" << opt;
+}
+
+/// A kernel that would hold a thread for years is refused, with the way to ask for the same in slices. Between these
+/// the deadline is seen: the second sum is a matter of minutes.
+TEST_F(LargeIndex, ASumOverEverythingIsRefusedAndOneInStepsCanBeStopped) {
+  const StatusOr<Compilation> whole =
+      compile([](Graph& g) { return reduce(Op::kAdd, iota(g, DType::kI64, kMaxElements), 1); });
+  EXPECT_EQ(whole.status().code(), StatusCode::kResourceExhausted);
+  EXPECT_THAT(message(whole.status()),
+              testing::AllOf(testing::HasSubstr("kernel r_1 has"), testing::HasSubstr("STAGE")));
+
+  const StatusOr<Compilation> scatter = compile([](Graph& g) {
+    const UOp index = expand(reshape(constant(g, DType::kI64, std::int64_t{1}), {1}), {kMaxElements});
+    return g.make(Op::kScatter, {pair(g), index, expand(shrink(pair(g), {0, 1}), {kMaxElements})}, {.value = 0});
+  });
+  EXPECT_EQ(scatter.status().code(), StatusCode::kResourceExhausted);
+
+  const StatusOr<Compilation> steps = compile([](Graph& g) {
+    const UOp x = reshape(iota(g, DType::kF32, std::int64_t{1} << 40), {1 << 20, 1 << 20});
+    return reduce(Op::kAdd, g.make(Op::kStage, {reduce(Op::kAdd, x, 1)}), 1);
+  });
+  ASSERT_TRUE(steps.ok()) << message(steps.status());
+  const Cancel soon{.deadline = Clock::now() + std::chrono::milliseconds(50)};
+  EXPECT_EQ(engine().run(steps->plan, {}, {}, {}, soon).status().code(), StatusCode::kDeadlineExceeded);
 }
 
 }  // namespace

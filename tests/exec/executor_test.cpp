@@ -4,13 +4,17 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <limits>
 #include <thread>
 
+#include "core/exec/slices.h"
+#include "core/ir/shape_rules.h"
 #include "tests/exec/executor_fixture.h"
 
 namespace uop {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 TEST_F(ExecutorTest, BindsInputsTemporariesOutputsAndVariables) {
@@ -128,6 +132,59 @@ TEST_F(ExecutorTest, RunsOfOnePlanOverlap) {
       for (int round = 0; round < 10; ++round)
         EXPECT_TRUE(bytes_of(run(plan, {input}, {v, 2})->outputs[1]) == expected[static_cast<std::size_t>(v)]);
     });
+}
+
+TEST(SlicesTest, FollowTheWork) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  struct Row {
+    std::int64_t parallel;
+    std::uint64_t flops, bytes;
+    std::int64_t expected;  // grain
+  };
+  const Row rows[] = {
+      {0, 0, 0, 1},
+      {1, kMost, kMost, 1},
+      {1000, kMinSliceWork, kMinSliceWork - 1, 1000},  // not worth a second thread
+      {1000, kMinSliceWork, kMinSliceWork, 500},       // two slices
+      {1000, kMinSliceWork * 255, kMinSliceWork, 4},   // enough slices, as far as the loop can be split
+      {1 << 20, kMaxSliceWork * 256, 0, 1 << 12},      // no more than enough, as long as each is short
+      {1 << 20, kMaxSliceWork * 1024, 0, 1 << 10},     // then the longest slices allowed
+      {1 << 20, kMaxSliceWork * 4096, 0, 1 << 8},      // and more of them
+      {1 << 20, kMost, 0, 1},                          // flops that are too many to count: as far as it goes
+      {1 << 20, kMost, 4, 1},                          // and with what is added
+      {kMaxElements, kMost, kMost, 1 << (56 - 34)},    // 2^34 slices of 2^30
+  };
+  for (const Row& row : rows) {
+    const KernelLaunch kernel{"e", 0, {}, {}, row.parallel, row.flops, row.bytes};
+    EXPECT_EQ(grain_of(kernel), row.expected) << row.parallel << " " << row.flops << " " << row.bytes;
+  }
+}
+
+TEST(SlicesTest, WhatNothingCouldStopIsRefused) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  struct Row {
+    std::int64_t parallel;
+    std::uint64_t flops, bytes;
+    bool ok;
+  };
+  const Row rows[] = {
+      {0, 0, 0, true},
+      {1, (std::uint64_t{1} << 31) + 3, 8, true},
+      {1, kMaxIterationWork, 0, true},
+      {1, kMaxIterationWork, 1, false},
+      {1, std::uint64_t{1} << 56, 8, false},
+      {1, kMost, kMost, false},
+      {1 << 16, std::uint64_t{1} << 56, 8, true},
+      {1 << 15, std::uint64_t{1} << 56, 0, false},
+  };
+  for (const Row& row : rows) {
+    const Plan plan{.kernels = {{"r_4", 0, {}, {}, row.parallel, row.flops, row.bytes}}};
+    const Status status = check_slice_work(plan);
+    EXPECT_EQ(status.ok(), row.ok) << row.parallel << " " << row.flops << " " << row.bytes;
+    if (row.ok) continue;
+    EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+    EXPECT_THAT(message(status), AllOf(HasSubstr("kernel r_4 has"), HasSubstr("remedy: reduce in steps")));
+  }
 }
 
 // A kernel that another thread's buffers can reach only through a variable: the address of what it should stop.

@@ -52,13 +52,12 @@ int soak(const LifeSettings& settings) {
     }
   }
   const EngineStats s = (*life)->stats();
-  fmt::print(
-      "a plateau since the first quarter: {}\n{} structures planned, {} plans evicted from memory; {} compiler runs, "
-      "{} "
-      "given up; {} kernels loaded from the store; store: {} bytes, {} evictions, {} bad entries, {} errors\n",
-      to_text(settled), s.plan_misses, s.plan_evictions, s.kernels.compiles, s.kernels.compile_failures,
-      s.kernels.store_hits, s.kernels.store_bytes, s.kernels.store_evictions, s.kernels.store_bad_entries,
-      s.kernels.store_errors);
+  fmt::print("a plateau since the first quarter: {}\n", to_text(settled));
+  fmt::print("{} structures planned, {} plans evicted from memory; ", s.plan_misses, s.plan_evictions);
+  fmt::print("{} compiler runs, {} given up; ", s.kernels.compiles, s.kernels.compile_failures);
+  fmt::print("{} kernels loaded from the store; ", s.kernels.store_hits);
+  fmt::print("store: {} bytes, {} evictions, {} bad entries, {} errors\n", s.kernels.store_bytes,
+             s.kernels.store_evictions, s.kernels.store_bad_entries, s.kernels.store_errors);
   return 0;
 }
 

@@ -152,6 +152,24 @@ TEST(IndexBuilder, RandomMovementsMatchPlainArithmetic) {
   }
 }
 
+/// An index as deep as the movement ops of the largest kernel can nest it (repeated, shrunk and repeated again, which
+/// is four ops a level) is taken apart within the stack of any thread.
+TEST(IndexBuilder, DeepNestsAreTakenApart) {
+  constexpr std::int64_t kLevels = 2048;
+  Graph g;
+  IndexBuilder b(g);
+  const std::int64_t counter = 2 * kLevels + 5;
+  UOp index = range(g, 0, counter + 1);
+  std::int64_t expected = counter;
+  for (std::int64_t n = 2 * kLevels; n >= 4; n -= 2) {
+    index = b.mod(index, n);
+    expected %= n;
+  }
+  EXPECT_EQ(value_of(index, {counter}), expected);
+  EXPECT_EQ(value_of(b.div(index, 2), {counter}), expected / 2);
+  EXPECT_EQ(value_of(b.mod(index, 2), {counter}), expected % 2);
+}
+
 TEST(IndexBuilder, SplittingAndMergingBackLeavesNoDivision) {
   Graph g;
   IndexBuilder b(g);
