@@ -32,6 +32,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   void go_on() {
     while (next_ < stages_.size()) {
       const Stage& stage = stages_[next_++];
+      if (stage.needed && !stage.needed()) continue;
       if (stage.queue) {
         const auto turn = [this, &stage](const Status& s, WorkQueue::Waited waited) { take_turn(stage, s, waited); };
         const Status queued = call_.guarded([&] { return stage.queue->submit(call_.cancel(), turn); });

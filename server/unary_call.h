@@ -14,10 +14,12 @@
 
 namespace uop {
 
-/// A part of a call's work: where it runs (nullptr: at once, for what only looks something up) and what it is.
+/// A part of a call's work: where it runs (nullptr: at once, for what only looks something up), what it is, and whether
+/// there is anything to do after the stages before it (nullptr: always).
 struct Stage {
   WorkQueue* queue;
   std::function<Status(Call&)> work;
+  std::function<bool()> needed = nullptr;
 };
 
 /// The messages of a call and what fills the reply.
