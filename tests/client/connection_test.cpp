@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <future>
 
 #include "core/ir/build.h"
@@ -23,7 +24,7 @@ proto::TensorSpec bytes_spec(std::int64_t count) {
   return spec;
 }
 
-class VanishedServerTest : public testing::Test {
+class VanishedServerTest : public ::testing::Test {
  protected:
   void SetUp() override {
     auto opened =
@@ -32,7 +33,7 @@ class VanishedServerTest : public testing::Test {
     connection_ = *std::move(opened);
   }
 
-  uop::testing::ServerProcess server_;
+  testing::ServerProcess server_;
   std::shared_ptr<Connection> connection_;
 };
 
@@ -59,7 +60,7 @@ TEST_F(VanishedServerTest, EveryCallThatWaitsBecomesUnavailable) {
   for (std::future<Status>& end : ends) {
     const Status status = end.get();
     EXPECT_EQ(status.code(), StatusCode::kUnavailable) << status;
-    EXPECT_THAT(message(status), testing::HasSubstr(server_.address()));
+    EXPECT_THAT(message(status), ::testing::HasSubstr(server_.address()));
   }
   server_.signal(SIGCONT);
   EXPECT_EQ(server_.stop(), 0);
