@@ -132,10 +132,26 @@ class LocalEngine final : public Engine {
     });
   }
 
+  std::optional<LoadedPlan> find_loaded(const Digest& id) override {
+    const CompiledPlanPtr plan = plans_.find(id);
+    if (!plan) return std::nullopt;
+    LoadedPlan loaded{plan, {}};
+    for (std::size_t i = 0; i < plan->plan.programs.size(); i++) {
+      loaded.kernels.push_back(plan->kernels->get(i));
+      if (!loaded.kernels.back()) return std::nullopt;
+    }
+    plan_memory_hits_++;
+    return loaded;
+  }
+
+  StatusOr<LoadedPlan> load(const CompiledPlanPtr& plan, const Cancel& cancel) override {
+    return guarded([&] { return load_guarded(plan, cancel); });
+  }
+
   StatusOr<RunResult> run(const CompiledPlanPtr& plan, std::span<const BufferPtr> inputs,
                           std::span<const std::int64_t> variables, const ExecuteOptions& options,
                           const Cancel& cancel) override {
-    return guarded([&] { return run_guarded(*plan, inputs, variables, options, cancel); });
+    return guarded([&] { return run_guarded(plan, inputs, variables, options, cancel); });
   }
 
   StatusOr<Explanation> explain(const RootedGraph& graph, const CompileOptions& options,
@@ -230,9 +246,9 @@ class LocalEngine final : public Engine {
       if (!plan.ok()) return plan.status();
       built.plan = compiled_plan(request.id, options, request.structure, *std::move(plan));
     }
-    StatusOr<std::uint32_t> compiled = load_kernels(*built.plan, cancel);
-    if (!compiled.ok()) return compiled.status();
-    built.kernels_compiled = *compiled;
+    const StatusOr<LoadedPlan> loaded = load_guarded(built.plan, cancel);
+    if (!loaded.ok()) return loaded.status();
+    built.kernels_compiled = loaded->kernels_compiled;
     if (built.origin == PlanOrigin::kCompiled) {
       plan_misses_++;
       write(*built.plan);
@@ -279,38 +295,37 @@ class LocalEngine final : public Engine {
     for (const Digest& key : compiled.kernel_keys) library_->store().touch(ArtifactKind::kKernel, key);
   }
 
-  /// Loads all kernels of a plan; returns how many had to be compiled.
-  StatusOr<std::uint32_t> load_kernels(const CompiledPlan& compiled, const Cancel& cancel) {
+  StatusOr<LoadedPlan> load_guarded(const CompiledPlanPtr& compiled, const Cancel& cancel) {
+    LoadedPlan loaded{compiled, {}};
+    std::vector<std::size_t> missing;
     std::vector<KernelSource> sources;
-    for (const KernelProgram& p : compiled.plan.programs) sources.push_back({p.source, compiled.plan.strict});
+    for (std::size_t i = 0; i < compiled->plan.programs.size(); i++) {
+      loaded.kernels.push_back(compiled->kernels->get(i));
+      if (loaded.kernels.back()) continue;
+      missing.push_back(i);
+      sources.push_back({compiled->plan.programs[i].source, compiled->plan.strict});
+    }
+    if (missing.empty()) return loaded;
     StatusOr<std::vector<KernelLoad>> loads = library_->load_all(sources, cancel);
     if (!loads.ok()) return loads.status();
-    std::uint32_t built = 0;
-    for (std::size_t i = 0; i < loads->size(); i++) {
-      compiled.kernels->set(i, (*loads)[i].kernel);
-      built += (*loads)[i].origin == KernelOrigin::kCompiler ? 1 : 0;
+    for (std::size_t k = 0; k < missing.size(); k++) {
+      loaded.kernels[missing[k]] = (*loads)[k].kernel;
+      compiled->kernels->set(missing[k], (*loads)[k].kernel);
+      loaded.kernels_compiled += (*loads)[k].origin == KernelOrigin::kCompiler ? 1 : 0;
     }
-    return built;
+    return loaded;
   }
 
-  StatusOr<RunResult> run_guarded(const CompiledPlan& compiled, std::span<const BufferPtr> inputs,
+  StatusOr<RunResult> run_guarded(const CompiledPlanPtr& compiled, std::span<const BufferPtr> inputs,
                                   std::span<const std::int64_t> variables, const ExecuteOptions& options,
                                   const Cancel& cancel) {
-    const Plan& plan = compiled.plan;
-    std::vector<LoadedKernelPtr> kernels(plan.programs.size());  // keeps them mapped during the run
-    std::vector<KernelEntry> entries(plan.programs.size());
-    for (std::size_t i = 0; i < kernels.size(); i++) {
-      kernels[i] = compiled.kernels->get(i);
-      if (!kernels[i]) {
-        StatusOr<KernelLoad> load = library_->load({plan.programs[i].source, plan.strict}, cancel);
-        if (!load.ok()) return load.status();
-        kernels[i] = load->kernel;
-        compiled.kernels->set(i, kernels[i]);
-      }
-      entries[i] = kernels[i]->entry();
-    }
+    const Plan& plan = compiled->plan;
+    const StatusOr<LoadedPlan> loaded = load_guarded(compiled, cancel);  // keeps the kernels mapped during the run
+    if (!loaded.ok()) return loaded.status();
+    std::vector<KernelEntry> entries;
+    for (const LoadedKernelPtr& kernel : loaded->kernels) entries.push_back(kernel->entry());
     const Clock::time_point start = Clock::now();
-    if (compiled.kernels->note_is_due(start)) note_use(compiled);
+    if (compiled->kernels->note_is_due(start)) note_use(*compiled);
     StatusOr<Execution> execution = execute(plan, entries, inputs, variables, options, *pool_, *threads_, cancel);
     if (!execution.ok()) return execution.status();
     const std::chrono::nanoseconds run_time = since(start);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -54,6 +55,13 @@ struct Compilation {
   std::uint32_t kernels_compiled = 0;        // compiler runs this call caused
 };
 
+/// A plan whose kernels stay loaded for as long as this lives.
+struct LoadedPlan {
+  CompiledPlanPtr plan;
+  std::vector<LoadedKernelPtr> kernels;  // one per Plan::programs
+  std::uint32_t kernels_compiled = 0;    // compiler runs that this took
+};
+
 struct RunResult {
   Execution execution;
   std::chrono::nanoseconds run_time{};
@@ -99,8 +107,15 @@ class Engine {
   /// An earlier plan by id, from memory or the store. Errors: NOT_FOUND; the client then sends the graph.
   virtual StatusOr<CompiledPlanPtr> find(const Digest& id) = 0;
 
-  /// Runs a plan on inputs and variables in the plan's order. Errors: as `execute`; and as KernelLibrary::load, where a
-  /// kernel was unloaded meanwhile.
+  /// The same at once, without waiting for the store or a compiler: nothing where the plan or one of its kernels is not
+  /// in memory; then `find` it, and `load` it.
+  virtual std::optional<LoadedPlan> find_loaded(const Digest& id) = 0;
+
+  /// Loads what is missing of a plan's kernels, side by side. Errors: KernelLibrary::load's.
+  virtual StatusOr<LoadedPlan> load(const CompiledPlanPtr& plan, const Cancel& cancel = {}) = 0;
+
+  /// Runs a plan on inputs and variables in the plan's order; `load`s it where it is not. Errors: as `execute`, and
+  /// `load`'s.
   virtual StatusOr<RunResult> run(const CompiledPlanPtr& plan, std::span<const BufferPtr> inputs,
                                   std::span<const std::int64_t> variables, const ExecuteOptions& options = {},
                                   const Cancel& cancel = {}) = 0;

@@ -56,14 +56,20 @@ StatusOr<CompileOptions> request_options(const ServerState& state, const OptionM
   return options;
 }
 
-StatusOr<CompiledPlanPtr> find_plan(const ServerState& state, const std::string& plan_id, const OptionMap& options) {
+StatusOr<Digest> plan_id(const std::string& text, const OptionMap& options) {
   if (!options.empty())
     return invalid_argument("options: a plan already has its options; give them with a graph, or leave them out");
-  const std::optional<Digest> id = Digest::from_hex(plan_id);
+  const std::optional<Digest> id = Digest::from_hex(text);
   if (!id)
     return invalid_argument("plan_id: '{}' is not 64 hexadecimal digits; give the plan_id of a CompileReply",
-                            plan_id.substr(0, 80));
-  return state.engine->find(*id);
+                            text.substr(0, 80));
+  return *id;
+}
+
+StatusOr<CompiledPlanPtr> find_plan(const ServerState& state, const std::string& id, const OptionMap& options) {
+  const StatusOr<Digest> digest = plan_id(id, options);
+  if (!digest.ok()) return digest.status();
+  return state.engine->find(*digest);
 }
 
 Status compile(Call& call, const uopd::v1::CompileRequest& request, uopd::v1::CompileReply& reply) {

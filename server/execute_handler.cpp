@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "core/wire/graph_codec.h"
 #include "server/compile_handlers.h"
@@ -30,39 +31,20 @@ class Execute {
       const StatusOr<Session*> session = call.session();  // the outputs' owner
       if (!session.ok()) return session.status();
     }
-    return inputs_.accept(call, request_);
+    if (const Status s = inputs_.accept(call, request_); !s.ok()) return s;
+    return request_.has_plan_id() ? look_up(call) : ok_status();
   }
 
-  Status compile(const Call& call) {
-    const ServerState& state = call.state();
-    const StatusOr<CompileOptions> options = request_options(state, request_.options());
-    if (!options.ok()) return options.status();
-    const StatusOr<RootedGraph> graph = decode_graph(request_.graph());
-    if (!graph.ok()) return graph.status();
-    StatusOr<Compilation> compilation = state.engine->compile(*graph, *options, call.cancel());
-    if (!compilation.ok()) return compilation.status();
-    compilation_ = *std::move(compilation);
-    return ok_status();
-  }
+  /// Whether the plan, or a kernel of it, has to be fetched or made first.
+  bool is_missing() const { return !loaded_; }
 
-  /// A plan's own order of inputs, variables and outputs.
-  Status find(const Call& call) {
-    const Clock::time_point begin = Clock::now();
-    StatusOr<CompiledPlanPtr> plan = find_plan(call.state(), request_.plan_id(), request_.options());
-    if (!plan.ok()) return plan.status();
-    const Plan& p = (*plan)->plan;
-    if (const Status s = check_count("inputs", p.inputs.size(), request_.inputs_size()); !s.ok()) return s;
-    if (const Status s = check_count("variables", p.variables.size(), request_.variables_size()); !s.ok()) return s;
-    Binding& binding = compilation_.binding;
-    binding.inputs.resize(p.inputs.size());
-    binding.variables.resize(p.variables.size());
-    binding.roots.resize(p.outputs.size());
-    std::iota(binding.inputs.begin(), binding.inputs.end(), 0);
-    std::iota(binding.variables.begin(), binding.variables.end(), 0);
-    std::iota(binding.roots.begin(), binding.roots.end(), 0);
-    compilation_.plan = *std::move(plan);
-    compilation_.origin = PlanOrigin::kMemory;
-    compilation_.schedule_time = Clock::now() - begin;
+  /// Makes the graph's plan, or fetches the one named, with all its kernels.
+  Status prepare(const Call& call) {
+    if (const Status s = request_.has_plan_id() ? find(call) : compile(call); !s.ok()) return s;
+    StatusOr<LoadedPlan> loaded = call.state().engine->load(compilation_.plan, call.cancel());
+    if (!loaded.ok()) return loaded.status();
+    compilation_.kernels_compiled += loaded->kernels_compiled;
+    loaded_ = *std::move(loaded);
     return ok_status();
   }
 
@@ -86,6 +68,51 @@ class Execute {
   }
 
  private:
+  Status compile(const Call& call) {
+    const ServerState& state = call.state();
+    const StatusOr<CompileOptions> options = request_options(state, request_.options());
+    if (!options.ok()) return options.status();
+    const StatusOr<RootedGraph> graph = decode_graph(request_.graph());
+    if (!graph.ok()) return graph.status();
+    StatusOr<Compilation> compilation = state.engine->compile(*graph, *options, call.cancel());
+    if (!compilation.ok()) return compilation.status();
+    compilation_ = *std::move(compilation);
+    return ok_status();
+  }
+
+  /// The plan that is named, if it is at hand.
+  Status look_up(const Call& call) {
+    const Clock::time_point begin = Clock::now();
+    const StatusOr<Digest> id = plan_id(request_.plan_id(), request_.options());
+    if (!id.ok()) return id.status();
+    loaded_ = call.state().engine->find_loaded(*id);
+    return loaded_ ? use(loaded_->plan, begin) : ok_status();
+  }
+
+  Status find(const Call& call) {
+    const Clock::time_point begin = Clock::now();
+    StatusOr<CompiledPlanPtr> plan = find_plan(call.state(), request_.plan_id(), request_.options());
+    return plan.ok() ? use(*plan, begin) : plan.status();
+  }
+
+  /// A plan's own order of inputs, variables and outputs.
+  Status use(const CompiledPlanPtr& plan, Clock::time_point begin) {
+    const Plan& p = plan->plan;
+    if (const Status s = check_count("inputs", p.inputs.size(), request_.inputs_size()); !s.ok()) return s;
+    if (const Status s = check_count("variables", p.variables.size(), request_.variables_size()); !s.ok()) return s;
+    Binding& binding = compilation_.binding;
+    binding.inputs.resize(p.inputs.size());
+    binding.variables.resize(p.variables.size());
+    binding.roots.resize(p.outputs.size());
+    std::iota(binding.inputs.begin(), binding.inputs.end(), 0);
+    std::iota(binding.variables.begin(), binding.variables.end(), 0);
+    std::iota(binding.roots.begin(), binding.roots.end(), 0);
+    compilation_.plan = plan;
+    compilation_.origin = PlanOrigin::kMemory;
+    compilation_.schedule_time = Clock::now() - begin;
+    return ok_status();
+  }
+
   static Status check_count(std::string_view what, std::size_t expected, int given) {
     if (static_cast<std::size_t>(given) == expected) return ok_status();
     return invalid_argument("{0}: the plan takes {1}, the request has {2}; give {1}, in the plan's order", what,
@@ -132,6 +159,7 @@ class Execute {
   uopd::v1::ExecuteReply& reply_;
   ExecuteInputs inputs_;
   Compilation compilation_{};
+  std::optional<LoadedPlan> loaded_;
 };
 
 }  // namespace
@@ -139,15 +167,10 @@ class Execute {
 std::vector<Stage> execute_stages(ServerState& state, const uopd::v1::ExecuteRequest& request,
                                   uopd::v1::ExecuteReply& reply) {
   const auto execute = std::make_shared<Execute>(request, reply);
-  std::vector<Stage> stages = {{nullptr, [execute](Call& call) { return execute->accept(call); }}};
-  if (request.has_graph())
-    stages.push_back({state.compiles.get(), [execute](Call& call) { return execute->compile(call); }});
-  stages.push_back({state.runs.get(), [execute, by_id = request.has_plan_id()](Call& call) {
-                      if (by_id)
-                        if (const Status found = execute->find(call); !found.ok()) return found;
-                      return execute->run(call);
-                    }});
-  return stages;
+  return {{nullptr, [execute](Call& call) { return execute->accept(call); }},
+          {state.compiles.get(), [execute](Call& call) { return execute->prepare(call); },
+           [execute] { return execute->is_missing(); }},
+          {state.runs.get(), [execute](Call& call) { return execute->run(call); }}};
 }
 
 }  // namespace uop

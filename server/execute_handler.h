@@ -1,4 +1,5 @@
-// Execute: inputs resolved on arrival, a graph turned into a plan on the compile queue, the run on the run queue.
+// Execute: inputs resolved on arrival; a plan made or fetched, and its kernels compiled or loaded, on the compile
+// queue, unless all is at hand; the run, which waits for no compiler, on the run queue.
 //
 // `execute_stages` is what the service calls.
 #pragma once

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "core/ir/argument.h"
 #include "server/tensor_message.h"
 
 namespace uop {
@@ -26,9 +27,17 @@ Status check_buffer(const StoredBuffer& buffer, const TensorSpec& wanted, std::i
       slot, describe(buffer.tensor), describe(wanted));
 }
 
+Status check_count(std::string_view what, int count) {
+  if (count <= kMaxSlot + 1) return ok_status();
+  return error(StatusCode::kResourceExhausted,
+               "{}: there are {}, and no program has a slot over {}; send those it takes", what, count, kMaxSlot);
+}
+
 }  // namespace
 
 Status ExecuteInputs::accept(const Call& call, const uopd::v1::ExecuteRequest& request) {
+  if (const Status s = check_count("inputs", request.inputs_size()); !s.ok()) return s;
+  if (const Status s = check_count("variables", request.variables_size()); !s.ok()) return s;
   request_ = &request;
   stored_.resize(static_cast<std::size_t>(request.inputs_size()));
   std::uint64_t inline_bytes = 0;

@@ -12,7 +12,8 @@ namespace uop {
 class ExecuteInputs {
  public:
   /// Looks up the buffers and keeps them. `request` must outlive this. Errors: NOT_FOUND for a buffer,
-  /// RESOURCE_EXHAUSTED for inline bytes over the limit, and Call::session's.
+  /// RESOURCE_EXHAUSTED for inline bytes over the limit or more inputs or variables than there are slots, and
+  /// Call::session's.
   Status accept(const Call& call, const uopd::v1::ExecuteRequest& request);
 
   /// Memory for each input of the plan; inline bytes are copied to the pool. Errors: INVALID_ARGUMENT for an input that

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "server/call.h"
+#include "server/message_bytes.h"
 #include "server/tensor_message.h"
+#include "uopd/v1/service.pb.h"
 
 namespace uop {
 namespace {
@@ -11,10 +13,10 @@ namespace {
 using uopd::v1::GetBufferReply;
 using uopd::v1::GetBufferRequest;
 
-class GetBuffer final : public grpc::ServerWriteReactor<GetBufferReply> {
+class GetBuffer final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
  public:
-  GetBuffer(ServerState& state, grpc::CallbackServerContext& context, const GetBufferRequest& request)
-      : call_(state, Method::kGetBuffer, context), watch_(state.streams, context), request_(request) {}
+  GetBuffer(ServerState& state, grpc::CallbackServerContext& context, const grpc::ByteBuffer& request)
+      : call_(state, Method::kGetBuffer, context), watch_(state.streams, context), request_bytes_(request) {}
 
   void start() {
     const Status status = call_.guarded([this] { return begin(); });
@@ -24,6 +26,7 @@ class GetBuffer final : public grpc::ServerWriteReactor<GetBufferReply> {
  private:
   Status begin() {
     if (const Status s = call_.admit(); !s.ok()) return s;
+    if (const Status s = parse_message(request_bytes_, request_); !s.ok()) return s;
     const StatusOr<Session*> session = call_.session();
     if (!session.ok()) return session.status();
     StatusOr<StoredBuffer> buffer = (*session)->find(request_.buffer());
@@ -45,9 +48,9 @@ class GetBuffer final : public grpc::ServerWriteReactor<GetBufferReply> {
       const std::uint64_t size = std::min(end_ - at_, call_.state().limits.chunk_bytes);
       reply_.set_chunk(static_cast<const char*>(buffer_.memory->data()) + at_, size);
       at_ += size;
-      return ok_status();
+      return write_message(reply_, reply_bytes_);
     });
-    status.ok() ? StartWrite(&reply_) : finish(status);
+    status.ok() ? StartWrite(&reply_bytes_) : finish(status);
   }
 
   void OnWriteDone(bool ok) override {
@@ -65,17 +68,19 @@ class GetBuffer final : public grpc::ServerWriteReactor<GetBufferReply> {
 
   Call call_;
   IdleStreams::Watch watch_;
-  const GetBufferRequest& request_;
+  grpc::ByteBuffer request_bytes_;
+  GetBufferRequest request_;
   StoredBuffer buffer_;
   std::uint64_t at_ = 0;
   std::uint64_t end_ = 0;
   GetBufferReply reply_;
+  grpc::ByteBuffer reply_bytes_;
 };
 
 }  // namespace
 
-grpc::ServerWriteReactor<GetBufferReply>* get_buffer(ServerState& state, grpc::CallbackServerContext& context,
-                                                     const GetBufferRequest& request) {
+grpc::ServerWriteReactor<grpc::ByteBuffer>* get_buffer(ServerState& state, grpc::CallbackServerContext& context,
+                                                       const grpc::ByteBuffer& request) {
   auto* const call = new GetBuffer(state, context, request);
   call->start();
   return call;

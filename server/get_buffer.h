@@ -1,15 +1,15 @@
 // GetBuffer: a buffer, or a part of it, as a stream of chunks, each sent when the one before it has gone out.
 #pragma once
 
+#include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
 #include "server/server_state.h"
-#include "uopd/v1/service.pb.h"
 
 namespace uop {
 
 /// Returns what gRPC wants of the handler. `request` lives as long as the call.
-grpc::ServerWriteReactor<uopd::v1::GetBufferReply>* get_buffer(ServerState& state, grpc::CallbackServerContext& context,
-                                                               const uopd::v1::GetBufferRequest& request);
+grpc::ServerWriteReactor<grpc::ByteBuffer>* get_buffer(ServerState& state, grpc::CallbackServerContext& context,
+                                                       const grpc::ByteBuffer& request);
 
 }  // namespace uop

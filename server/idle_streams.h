@@ -31,7 +31,8 @@ class IdleStreams {
     std::atomic<int> idle_sweeps_ = 0;
   };
 
-  /// A stream is cancelled by the sweep that finds it idle for the `sweeps`th time.
+  /// A stream is cancelled by the sweep after the `sweeps` that found it idle: it has had at least so many times from
+  /// sweep to sweep, however soon the first came.
   explicit IdleStreams(int sweeps) : sweeps_(sweeps) {}
 
   /// Returns how many streams it cancelled. As in SessionTable, idleness is counted, not read from a clock.

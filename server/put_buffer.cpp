@@ -3,17 +3,22 @@
 #include <cstring>
 
 #include "server/call.h"
+#include "server/message_bytes.h"
 #include "server/tensor_message.h"
+#include "uopd/v1/service.pb.h"
 
 namespace uop {
 namespace {
 
 using uopd::v1::PutBufferRequest;
 
-class PutBuffer final : public grpc::ServerReadReactor<PutBufferRequest> {
+class PutBuffer final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
  public:
-  PutBuffer(ServerState& state, grpc::CallbackServerContext& context, uopd::v1::PutBufferReply& reply)
-      : call_(state, Method::kPutBuffer, context), watch_(state.streams, context), context_(context), reply_(reply) {}
+  PutBuffer(ServerState& state, grpc::CallbackServerContext& context, grpc::ByteBuffer& reply)
+      : call_(state, Method::kPutBuffer, context),
+        watch_(state.streams, context),
+        context_(context),
+        reply_bytes_(reply) {}
 
   void start() {
     go_on(call_.guarded([this] { return begin(); }));
@@ -34,9 +39,10 @@ class PutBuffer final : public grpc::ServerReadReactor<PutBufferRequest> {
     go_on(call_.guarded([this] { return take(); }));
   }
 
-  void go_on(const Status& status) { status.ok() ? StartRead(&request_) : finish(status); }
+  void go_on(const Status& status) { status.ok() ? StartRead(&request_bytes_) : finish(status); }
 
   Status take() {
+    if (const Status s = parse_message(request_bytes_, request_); !s.ok()) return s;
     switch (request_.part_case()) {
       case PutBufferRequest::kHeader: return take_header(request_.header());
       case PutBufferRequest::kChunk: return take_chunk(request_.chunk());
@@ -83,8 +89,10 @@ class PutBuffer final : public grpc::ServerReadReactor<PutBufferRequest> {
           bytes, describe(buffer_.tensor));
     StatusOr<std::string> id = session_->add(std::move(buffer_));
     if (!id.ok()) return id.status();
-    reply_.set_buffer(*std::move(id));
-    return ok_status();
+    id_ = *std::move(id);
+    uopd::v1::PutBufferReply reply;
+    reply.set_buffer(id_);
+    return write_message(reply, reply_bytes_);
   }
 
   void finish(const Status& status) {
@@ -96,24 +104,26 @@ class PutBuffer final : public grpc::ServerReadReactor<PutBufferRequest> {
 
   void OnDone() override {
     // A client that went away before the reply has no use for the buffer, and can't free it.
-    if (context_.IsCancelled() && !reply_.buffer().empty()) session_->free(reply_.buffer());
+    if (context_.IsCancelled() && !id_.empty()) session_->free(id_);
     delete this;
   }
 
   Call call_;
   IdleStreams::Watch watch_;
   grpc::CallbackServerContext& context_;
-  uopd::v1::PutBufferReply& reply_;
+  grpc::ByteBuffer& reply_bytes_;
   Session* session_ = nullptr;  // kept by call_
+  grpc::ByteBuffer request_bytes_;
   PutBufferRequest request_;
   StoredBuffer buffer_;
   std::uint64_t received_ = 0;
+  std::string id_;  // of the finished buffer
 };
 
 }  // namespace
 
-grpc::ServerReadReactor<PutBufferRequest>* put_buffer(ServerState& state, grpc::CallbackServerContext& context,
-                                                      uopd::v1::PutBufferReply& reply) {
+grpc::ServerReadReactor<grpc::ByteBuffer>* put_buffer(ServerState& state, grpc::CallbackServerContext& context,
+                                                      grpc::ByteBuffer& reply) {
   auto* const call = new PutBuffer(state, context, reply);
   call->start();
   return call;

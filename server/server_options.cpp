@@ -4,65 +4,40 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
-#include <cctype>
-#include <charconv>
-#include <optional>
 #include <vector>
 
 #include "core/support/environment.h"
+#include "core/support/option_value.h"
 
 namespace uop {
 namespace {
 
-/// A row of either table, as the sources of options see it.
-struct Row {
-  std::string name;
-  std::string type;
-  std::string default_value;
-  std::string check;
-  std::string help;
-};
-
-std::vector<Row> all_rows() {
-  std::vector<Row> rows;
+/// The rows of both tables.
+std::vector<OptionRow> all_rows() {
+  std::vector<OptionRow> rows;
 #define NUMBER(field, name, value, low, high, help) \
-  rows.push_back({name, "integer", std::to_string(value), #low ".." #high, help});
-#define TEXT(field, name, value, allowed, help) rows.push_back({name, "text", value, allowed, help});
+  rows.push_back(                                   \
+      {name, option_type(std::int64_t{value}), option_text(std::int64_t{value}), #low ".." #high, help, false});
+#define TEXT(field, name, value, allowed, help) \
+  rows.push_back({name, option_type(std::string()), value, allowed, help, false});
 #include "server/server_options.inc"
 #undef NUMBER
 #undef TEXT
-  for (const OptionRow& r : option_rows()) rows.push_back({r.name, r.type, r.default_value, r.check, r.help});
+  rows.insert(rows.end(), option_rows().begin(), option_rows().end());
   return rows;
 }
 
-Status assign(std::string_view name, std::string_view text, std::int64_t low, std::int64_t high, std::int64_t& out) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < low || number > high)
-    return invalid_argument("option {}: '{}' is not allowed; give an integer in {}..{}", name, text, low, high);
-  out = number;
-  return ok_status();
-}
-
-Status assign(std::string_view name, std::string_view text, std::string_view allowed, std::string& out) {
-  const std::string framed = fmt::format("|{}|", allowed);
-  if (!allowed.empty() && (text.empty() || framed.find(fmt::format("|{}|", text)) == std::string::npos))
-    return invalid_argument("option {}: '{}' is not allowed; give one of {}", name, text, allowed);
-  out = std::string(text);
-  return ok_status();
-}
-
-/// Sets one option of any table by its name with underscores.
+/// Sets one option of any table.
 Status set(ServerOptions& options, const std::string& option, const std::string& text) {
 #define NUMBER(field, name, value, low, high, help) \
-  if (option == name) return assign(option, text, std::int64_t{low}, std::int64_t{high}, options.field);
+  if (is_option(name, option)) return assign_option(name, #low ".." #high, text, options.field);
 #define TEXT(field, name, value, allowed, help) \
-  if (option == name) return assign(option, text, allowed, options.field);
+  if (is_option(name, option)) return assign_option(name, allowed, text, options.field);
 #include "server/server_options.inc"
 #undef NUMBER
 #undef TEXT
   for (const OptionRow& row : option_rows()) {
-    if (row.name != option) continue;
+    if (!is_option(row.name, option)) continue;
     return row.in_key ? set_option(options.compile, option, text) : set_option(options.engine, option, text);
   }
   return invalid_argument("there is no option '{}'; see uopd --help", option);
@@ -78,15 +53,9 @@ std::string with_dashes(std::string name) {
   return name;
 }
 
-std::string variable_of(const std::string& name) {
-  std::string variable = "UOPD_" + name;
-  std::ranges::transform(variable, variable.begin(), [](unsigned char c) { return std::toupper(c); });
-  return variable;
-}
-
 Status read_environment(ServerOptions& options) {
-  for (const Row& row : all_rows()) {
-    const std::string variable = variable_of(row.name);
+  for (const OptionRow& row : all_rows()) {
+    const std::string variable = option_variable(row.name);
     const auto value = environment(variable);
     if (!value) continue;
     if (const Status s = set_from("environment variable " + variable, options, row.name, *value); !s.ok()) return s;
@@ -109,9 +78,7 @@ Status read_config(const std::string& path, ServerOptions& options) {
                               item.parents.empty() ? item.name : item.parents.front());
     if (item.inputs.size() != 1)
       return invalid_argument("{}: '{}' has {} values; give one", source, item.name, item.inputs.size());
-    std::string name = item.name;
-    std::ranges::replace(name, '-', '_');
-    if (const Status s = set_from(source, options, name, item.inputs.front()); !s.ok()) return s;
+    if (const Status s = set_from(source, options, item.name, item.inputs.front()); !s.ok()) return s;
   }
   return ok_status();
 }
@@ -131,7 +98,7 @@ StatusOr<std::variant<ServerOptions, Printout>> parse_server_options(int argc, c
   app.add_flag("--version", version, "print the version and exit");
 
   std::vector<std::pair<std::string, CLI::Option*>> flags;
-  for (const Row& row : all_rows()) {
+  for (const OptionRow& row : all_rows()) {
     const bool is_bool = row.type == "bool";
     CLI::Option* flag =
         app.add_option("--" + with_dashes(row.name), CLI::callback_t([](const auto&) { return true; }), row.help);

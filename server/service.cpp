@@ -12,53 +12,70 @@ namespace uop {
 
 namespace v1 = uopd::v1;
 using Unary = grpc::ServerUnaryReactor;
+using Stages = std::vector<Stage>;
 
-Unary* Service::Hello(Context* context, const v1::HelloRequest* request, v1::HelloReply* reply) {
-  return run_unary(state_, Method::kHello, *context, *reply,
-                   {{nullptr, [=](Call& call) { return hello(call, *request, *reply); }}});
+namespace {
+
+/// A call of one stage, done by `handler(call, request, reply)`.
+template <class Request, class Reply, class Handler>
+Unary* serve(ServerState& state, Method method, grpc::CallbackServerContext& context, ExchangeBytes bytes,
+             WorkQueue* queue, Handler handler) {
+  return run_unary<Request, Reply>(state, method, context, bytes, [=](const Request& request, Reply& reply) {
+    return Stages{{queue, [&request, &reply, handler](Call& call) { return handler(call, request, reply); }}};
+  });
 }
 
-Unary* Service::Renew(Context* context, const v1::RenewRequest*, v1::RenewReply* reply) {
-  return run_unary(state_, Method::kRenew, *context, *reply,
-                   {{nullptr, [=](Call& call) { return renew(call, *reply); }}});
+}  // namespace
+
+Unary* Service::Hello(Context* context, const Bytes* request, Bytes* reply) {
+  return serve<v1::HelloRequest, v1::HelloReply>(state_, Method::kHello, *context, {request, reply}, nullptr, hello);
 }
 
-Unary* Service::Compile(Context* context, const v1::CompileRequest* request, v1::CompileReply* reply) {
-  return run_unary(state_, Method::kCompile, *context, *reply,
-                   {{state_.compiles.get(), [=](Call& call) { return compile(call, *request, *reply); }}});
+Unary* Service::Renew(Context* context, const Bytes* request, Bytes* reply) {
+  return serve<v1::RenewRequest, v1::RenewReply>(
+      state_, Method::kRenew, *context, {request, reply}, nullptr,
+      [](Call& call, const v1::RenewRequest&, v1::RenewReply& r) { return renew(call, r); });
 }
 
-Unary* Service::Execute(Context* context, const v1::ExecuteRequest* request, v1::ExecuteReply* reply) {
-  return run_unary(state_, Method::kExecute, *context, *reply, execute_stages(state_, *request, *reply));
+Unary* Service::Compile(Context* context, const Bytes* request, Bytes* reply) {
+  return serve<v1::CompileRequest, v1::CompileReply>(state_, Method::kCompile, *context, {request, reply},
+                                                     state_.compiles.get(), compile);
 }
 
-grpc::ServerReadReactor<v1::PutBufferRequest>* Service::PutBuffer(Context* context, v1::PutBufferReply* reply) {
+Unary* Service::Execute(Context* context, const Bytes* request, Bytes* reply) {
+  return run_unary<v1::ExecuteRequest, v1::ExecuteReply>(
+      state_, Method::kExecute, *context, {request, reply},
+      [this](const v1::ExecuteRequest& q, v1::ExecuteReply& r) { return execute_stages(state_, q, r); });
+}
+
+grpc::ServerReadReactor<grpc::ByteBuffer>* Service::PutBuffer(Context* context, Bytes* reply) {
   return put_buffer(state_, *context, *reply);
 }
 
-grpc::ServerWriteReactor<v1::GetBufferReply>* Service::GetBuffer(Context* context,
-                                                                 const v1::GetBufferRequest* request) {
+grpc::ServerWriteReactor<grpc::ByteBuffer>* Service::GetBuffer(Context* context, const Bytes* request) {
   return get_buffer(state_, *context, *request);
 }
 
-Unary* Service::FreeBuffers(Context* context, const v1::FreeBuffersRequest* request, v1::FreeBuffersReply* reply) {
-  return run_unary(state_, Method::kFreeBuffers, *context, *reply,
-                   {{nullptr, [=](Call& call) { return free_buffers(call, *request, *reply); }}});
+Unary* Service::FreeBuffers(Context* context, const Bytes* request, Bytes* reply) {
+  return serve<v1::FreeBuffersRequest, v1::FreeBuffersReply>(state_, Method::kFreeBuffers, *context, {request, reply},
+                                                             nullptr, free_buffers);
 }
 
-Unary* Service::ListBuffers(Context* context, const v1::ListBuffersRequest*, v1::ListBuffersReply* reply) {
-  return run_unary(state_, Method::kListBuffers, *context, *reply,
-                   {{nullptr, [=](Call& call) { return list_buffers(call, *reply); }}});
+Unary* Service::ListBuffers(Context* context, const Bytes* request, Bytes* reply) {
+  return serve<v1::ListBuffersRequest, v1::ListBuffersReply>(
+      state_, Method::kListBuffers, *context, {request, reply}, nullptr,
+      [](Call& call, const v1::ListBuffersRequest&, v1::ListBuffersReply& r) { return list_buffers(call, r); });
 }
 
-Unary* Service::Explain(Context* context, const v1::ExplainRequest* request, v1::ExplainReply* reply) {
-  return run_unary(state_, Method::kExplain, *context, *reply,
-                   {{state_.compiles.get(), [=](Call& call) { return explain(call, *request, *reply); }}});
+Unary* Service::Explain(Context* context, const Bytes* request, Bytes* reply) {
+  return serve<v1::ExplainRequest, v1::ExplainReply>(state_, Method::kExplain, *context, {request, reply},
+                                                     state_.compiles.get(), explain);
 }
 
-Unary* Service::Status(Context* context, const v1::StatusRequest*, v1::StatusReply* reply) {
-  return run_unary(state_, Method::kStatus, *context, *reply,
-                   {{nullptr, [=](Call& call) { return server_status(call, *reply); }}});
+Unary* Service::Status(Context* context, const Bytes* request, Bytes* reply) {
+  return serve<v1::StatusRequest, v1::StatusReply>(
+      state_, Method::kStatus, *context, {request, reply}, nullptr,
+      [](Call& call, const v1::StatusRequest&, v1::StatusReply& r) { return server_status(call, r); });
 }
 
 }  // namespace uop

@@ -1,4 +1,5 @@
-// The gRPC service: one line per RPC that says which handler serves it, and on which queue.
+// The gRPC service: one line per RPC that says which handler serves it, and on which queue. All take and give bytes:
+// message_bytes.h says why.
 #pragma once
 
 #include "server/server_state.h"
@@ -6,25 +7,39 @@
 
 namespace uop {
 
-class Service final : public uopd::v1::Uopd::CallbackService {
+/// The generated service with each of its methods over bytes.
+class ByteService {
+  using Uopd = uopd::v1::Uopd;
+  using Buffers = Uopd::WithRawCallbackMethod_PutBuffer<Uopd::WithRawCallbackMethod_GetBuffer<
+      Uopd::WithRawCallbackMethod_FreeBuffers<Uopd::WithRawCallbackMethod_ListBuffers<Uopd::Service>>>>;
+  using Programs = Uopd::WithRawCallbackMethod_Compile<
+      Uopd::WithRawCallbackMethod_Execute<Uopd::WithRawCallbackMethod_Explain<Buffers>>>;
+
+ public:
+  using Methods = Uopd::WithRawCallbackMethod_Hello<
+      Uopd::WithRawCallbackMethod_Renew<Uopd::WithRawCallbackMethod_Status<Programs>>>;
+};
+
+class Service final : public ByteService::Methods {
  public:
   /// `state` must outlive it.
   explicit Service(ServerState& state) : state_(state) {}
 
  private:
   using Context = grpc::CallbackServerContext;
+  using Bytes = grpc::ByteBuffer;
   using Unary = grpc::ServerUnaryReactor;
 
-  Unary* Hello(Context*, const uopd::v1::HelloRequest*, uopd::v1::HelloReply*) override;
-  Unary* Renew(Context*, const uopd::v1::RenewRequest*, uopd::v1::RenewReply*) override;
-  Unary* Compile(Context*, const uopd::v1::CompileRequest*, uopd::v1::CompileReply*) override;
-  Unary* Execute(Context*, const uopd::v1::ExecuteRequest*, uopd::v1::ExecuteReply*) override;
-  grpc::ServerReadReactor<uopd::v1::PutBufferRequest>* PutBuffer(Context*, uopd::v1::PutBufferReply*) override;
-  grpc::ServerWriteReactor<uopd::v1::GetBufferReply>* GetBuffer(Context*, const uopd::v1::GetBufferRequest*) override;
-  Unary* FreeBuffers(Context*, const uopd::v1::FreeBuffersRequest*, uopd::v1::FreeBuffersReply*) override;
-  Unary* ListBuffers(Context*, const uopd::v1::ListBuffersRequest*, uopd::v1::ListBuffersReply*) override;
-  Unary* Explain(Context*, const uopd::v1::ExplainRequest*, uopd::v1::ExplainReply*) override;
-  Unary* Status(Context*, const uopd::v1::StatusRequest*, uopd::v1::StatusReply*) override;
+  Unary* Hello(Context*, const Bytes*, Bytes*) override;
+  Unary* Renew(Context*, const Bytes*, Bytes*) override;
+  Unary* Compile(Context*, const Bytes*, Bytes*) override;
+  Unary* Execute(Context*, const Bytes*, Bytes*) override;
+  grpc::ServerReadReactor<Bytes>* PutBuffer(Context*, Bytes*) override;
+  grpc::ServerWriteReactor<Bytes>* GetBuffer(Context*, const Bytes*) override;
+  Unary* FreeBuffers(Context*, const Bytes*, Bytes*) override;
+  Unary* ListBuffers(Context*, const Bytes*, Bytes*) override;
+  Unary* Explain(Context*, const Bytes*, Bytes*) override;
+  Unary* Status(Context*, const Bytes*, Bytes*) override;
 
   ServerState& state_;
 };

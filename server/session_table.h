@@ -75,7 +75,8 @@ class SessionTable {
   StatusOr<std::string> open();
   /// Nothing where the id is not known (any more).
   std::optional<SessionPin> pin(const std::string& id);
-  /// Ends the sessions that kSweepsOfLease sweeps have found idle; returns how many.
+  /// Ends the sessions that kSweepsOfLease sweeps before this one found idle, so that none ends before its lease;
+  /// returns how many.
   std::size_t sweep();
 
   std::size_t sessions() const;

@@ -1,25 +1,38 @@
 #include "server/unary_call.h"
 
+#include "server/message_bytes.h"
+
 namespace uop {
 namespace {
 
 /// Lives from the arrival of the call until OnDone, which gRPC calls once Finish has run and nobody else will call it.
 class UnaryCall final : public grpc::ServerUnaryReactor {
  public:
-  UnaryCall(ServerState& state, Method method, grpc::CallbackServerContext& context,
-            const google::protobuf::Message& reply, std::vector<Stage> stages)
-      : call_(state, method, context), reply_(reply), stages_(std::move(stages)) {}
+  UnaryCall(ServerState& state, Method method, grpc::CallbackServerContext& context, ExchangeBytes bytes,
+            Exchange exchange)
+      : call_(state, method, context), bytes_(bytes), exchange_(std::move(exchange)) {}
 
   void start() {
-    const Status admitted = call_.admit();
-    admitted.ok() ? go_on() : finish(admitted);
+    const Status begun = call_.guarded([&] { return begin(); });
+    begun.ok() ? go_on() : finish(begun);
   }
 
  private:
+  Status begin() {
+    if (const Status s = call_.admit(); !s.ok()) return s;
+    // Nobody else reads the bytes; for the rest of the call the message is enough.
+    grpc::ByteBuffer request;
+    request.Swap(const_cast<grpc::ByteBuffer*>(bytes_.request));
+    if (const Status s = parse_message(request, *exchange_.request); !s.ok()) return s;
+    stages_ = exchange_.stages();
+    return ok_status();
+  }
+
   /// Runs stages until one has to wait in a queue, which then goes on here.
   void go_on() {
     while (next_ < stages_.size()) {
       const Stage& stage = stages_[next_++];
+      if (stage.needed && !stage.needed()) continue;
       if (stage.queue) {
         const auto turn = [this, &stage](const Status& s, WorkQueue::Waited waited) { take_turn(stage, s, waited); };
         const Status queued = call_.guarded([&] { return stage.queue->submit(call_.cancel(), turn); });
@@ -28,7 +41,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
       }
       if (!run(stage)) return;
     }
-    finish(check_size());
+    finish(call_.guarded([&] { return write_reply(); }));
   }
 
   void take_turn(const Stage& stage, const Status& status, WorkQueue::Waited waited) {
@@ -44,14 +57,15 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     return status.ok();
   }
 
-  Status check_size() const {
-    const std::uint64_t bytes = reply_.ByteSizeLong();
+  Status write_reply() {
+    const std::uint64_t bytes = exchange_.reply->ByteSizeLong();
     const std::uint64_t limit = call_.state().limits.message_bytes;
-    if (bytes <= limit) return ok_status();
-    return error(StatusCode::kResourceExhausted,
-                 "the reply takes {} bytes, a message at most {}; ask for a smaller part, or start uopd with a larger "
-                 "--max-message-bytes",
-                 bytes, limit);
+    if (bytes > limit)
+      return error(StatusCode::kResourceExhausted,
+                   "the reply takes {} bytes, a message at most {}; ask for a smaller part, or start uopd with a "
+                   "larger --max-message-bytes",
+                   bytes, limit);
+    return write_message(*exchange_.reply, *bytes_.reply);
   }
 
   void finish(const Status& status) { Finish(call_.finish(status)); }
@@ -60,16 +74,17 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   void OnDone() override { delete this; }
 
   Call call_;
-  const google::protobuf::Message& reply_;
-  const std::vector<Stage> stages_;
+  const ExchangeBytes bytes_;
+  const Exchange exchange_;
+  std::vector<Stage> stages_;
   std::size_t next_ = 0;
 };
 
 }  // namespace
 
 grpc::ServerUnaryReactor* run_unary(ServerState& state, Method method, grpc::CallbackServerContext& context,
-                                    const google::protobuf::Message& reply, std::vector<Stage> stages) {
-  auto* const call = new UnaryCall(state, method, context, reply, std::move(stages));
+                                    ExchangeBytes bytes, Exchange exchange) {
+  auto* const call = new UnaryCall(state, method, context, bytes, std::move(exchange));
   call->start();
   return call;
 }

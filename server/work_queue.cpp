@@ -1,62 +1,106 @@
 #include "server/work_queue.h"
 
-#include <atomic>
-#include <boost/asio/post.hpp>
-#include <boost/asio/thread_pool.hpp>
+#include <condition_variable>
+#include <list>
+#include <mutex>
 #include <optional>
+#include <thread>
+#include <vector>
 
 namespace uop {
 
-struct WorkQueue::Impl {
-  Impl(std::string w, int threads, std::size_t l)
-      : what(std::move(w)), limit(l), pool(static_cast<std::size_t>(threads)) {}
-  const std::string what;
-  const std::size_t limit;
-  std::atomic<std::size_t> waiting = 0;
-  boost::asio::thread_pool pool;
+/// A piece of work and its place in the queue. Whoever takes it out, a thread or the one that cancels it, calls it, so
+/// that nothing of it is left behind.
+struct WorkQueue::Job {
+  const Cancel cancel;
+  const Work work;
+  const Clock::time_point submitted = Clock::now();
+  std::optional<std::list<std::shared_ptr<Job>>::iterator> place = {};  // while it waits
+  std::optional<std::stop_callback<std::function<void()>>> on_stop = {};
+
+  void call() const { work(cancel.status(), std::max(Waited{0}, Waited(Clock::now() - submitted))); }
 };
 
-/// A piece of work in the queue. Whoever takes it first, a thread of the pool or the one that cancels, calls it.
-struct WorkQueue::Job {
-  Job(Impl& q, Cancel c, Work w) : queue(q), cancel(std::move(c)), work(std::move(w)) {}
+struct WorkQueue::Impl {
+  Impl(std::string w, std::size_t l) : what(std::move(w)), limit(l) {}
 
-  void run_once() {
-    if (taken.exchange(true)) return;
-    queue.waiting.fetch_sub(1);
-    const Work mine = std::move(work);  // what it holds goes with the call, not with the last place in the pool's queue
-    mine(cancel.status(), std::max(Waited{0}, Waited(Clock::now() - submitted)));
+  /// False where there is no place.
+  bool add(const std::shared_ptr<Job>& job) {
+    {
+      const std::lock_guard lock(mutex);
+      if (jobs.size() >= limit) return false;
+      job->place = jobs.insert(jobs.end(), job);
+    }
+    wake.notify_one();
+    return true;
   }
 
-  Impl& queue;
-  const Cancel cancel;
-  Work work;
-  const Clock::time_point submitted = Clock::now();
-  std::atomic<bool> taken = false;
-  std::optional<std::stop_callback<std::function<void()>>> on_stop;
+  /// Nothing where somebody else has taken it.
+  std::shared_ptr<Job> take(Job& job) {
+    const std::lock_guard lock(mutex);
+    if (!job.place) return nullptr;
+    return take_out(*job.place);
+  }
+
+  /// The next one; nothing once the queue closes and is empty.
+  std::shared_ptr<Job> next() {
+    std::unique_lock lock(mutex);
+    wake.wait(lock, [this] { return closing || !jobs.empty(); });
+    return jobs.empty() ? nullptr : take_out(jobs.begin());
+  }
+
+  void close() {
+    {
+      const std::lock_guard lock(mutex);
+      closing = true;
+    }
+    wake.notify_all();
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  std::shared_ptr<Job> take_out(std::list<std::shared_ptr<Job>>::iterator place) {
+    std::shared_ptr<Job> job = std::move(*place);
+    jobs.erase(place);
+    job->place.reset();
+    return job;
+  }
+
+  const std::string what;
+  const std::size_t limit;
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::list<std::shared_ptr<Job>> jobs;
+  bool closing = false;
+  std::vector<std::thread> threads;
 };
 
 WorkQueue::WorkQueue(std::string what, int threads, std::size_t limit)
-    : impl_(std::make_unique<Impl>(std::move(what), threads, limit)) {}
+    : impl_(std::make_unique<Impl>(std::move(what), limit)) {
+  for (int t = 0; t < threads; ++t)
+    impl_->threads.emplace_back([q = impl_.get()] {
+      while (const std::shared_ptr<Job> job = q->next()) job->call();
+    });
+}
 
 WorkQueue::~WorkQueue() {
-  impl_->pool.join();
+  impl_->close();
 }
 
 Status WorkQueue::submit(const Cancel& cancel, Work work) {
-  const auto job = std::make_shared<Job>(*impl_, cancel, std::move(work));
-  if (impl_->waiting.fetch_add(1) >= impl_->limit) {
-    impl_->waiting.fetch_sub(1);
+  const std::shared_ptr<Job> job(new Job{cancel, std::move(work)});
+  if (!impl_->add(job))
     return error(StatusCode::kResourceExhausted,
                  "{} calls wait for a {} already, which is the limit; retry with back-off, or on another server",
                  impl_->limit, impl_->what);
-  }
-  job->on_stop.emplace(cancel.token, [j = job.get()] { j->run_once(); });
-  boost::asio::post(impl_->pool, [job] { job->run_once(); });
+  job->on_stop.emplace(cancel.token, [q = impl_.get(), j = job.get()] {
+    if (const std::shared_ptr<Job> mine = q->take(*j)) mine->call();
+  });
   return ok_status();
 }
 
 std::size_t WorkQueue::waiting() const {
-  return impl_->waiting;
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->jobs.size();
 }
 
 }  // namespace uop

@@ -192,13 +192,16 @@ class GrpcConnection final : public Connection {
 
 }  // namespace
 
-StatusOr<std::shared_ptr<Connection>> Connection::open(const std::string& address) {
+StatusOr<std::shared_ptr<Connection>> Connection::open(const std::string& address, const Liveness& liveness) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);  // the server's limits hold; its replies are trusted
   // A session is one client's: a channel of its own, instead of one that gRPC shares by address.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   // Loopback and unix sockets must not go through a proxy that the environment names.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(liveness.ping_every.count()));
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, static_cast<int>(liveness.answer_within.count()));
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // no limit: a long run sends no data
   const auto channel = grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
   auto connection = std::make_shared<GrpcConnection>(address, channel);
   if (const Status status = connection->start(); !status.ok()) return status;

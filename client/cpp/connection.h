@@ -18,13 +18,22 @@ namespace uop {
 inline constexpr std::uint32_t kMinProtocol = 1;
 inline constexpr std::uint32_t kMaxProtocol = 1;
 
+/// How a server that has vanished (a pulled cable, a machine that stands still) is told from one that works for long:
+/// it no longer answers pings, which a server does whatever its calls are busy with. Calls then end with UNAVAILABLE.
+struct Liveness {
+  std::chrono::milliseconds ping_every{10'000};  // while calls wait and nothing comes; servers permit 5 s
+  std::chrono::milliseconds answer_within{10'000};
+};
+
 class Connection {
  public:
   using Timeout = std::optional<std::chrono::milliseconds>;  // none: no limit
 
   /// Says Hello. Errors: UNAVAILABLE that names the address and says what to do; as Hello.
-  static StatusOr<std::shared_ptr<Connection>> open(const std::string& address);
+  static StatusOr<std::shared_ptr<Connection>> open(const std::string& address, const Liveness& liveness = {});
   virtual ~Connection() = default;
+
+  // Calls without a timeout end when their server has answered or vanished.
 
   /// Uploads the bytes as a stream; returns the buffer's id.
   virtual StatusOr<std::string> put(std::span<const std::byte> bytes, const uopd::v1::TensorSpec& tensor) = 0;

@@ -6,6 +6,7 @@
 #include "core/ir/argument.h"
 #include "core/ir/shape_rules.h"
 #include "core/ir/text.h"
+#include "core/support/remedy.h"
 
 namespace uop {
 namespace {
@@ -181,10 +182,13 @@ class Reader {
   }
 
   bool make(std::string_view word, Op op, std::vector<UOp> sources, Arg arg, std::string_view type) {
-    const std::string remedy = fmt::format("rewrite the node; {} is {}", name(op), row(op).help);
-    if (const Status checked = check_argument(op, arg); !checked.ok()) return fail(message(checked), remedy);
+    const auto refuse = [&](const std::string& why) {
+      const Advice advice = advice_of(why, fmt::format("rewrite the node; {} is {}", name(op), row(op).help));
+      return fail(advice.what, advice.remedy);
+    };
+    if (const Status checked = check_argument(op, arg); !checked.ok()) return refuse(message(checked));
     const StatusOr<UOp> made = result_.graph->try_make(op, std::move(sources), std::move(arg));
-    if (!made.ok()) return fail(message(made.status()), remedy);
+    if (!made.ok()) return refuse(message(made.status()));
     const std::string is = made->dtype() == DType::kNone ? "" : type_text(made->dtype(), made->shape());
     if (!type.empty() && type != is)
       return fail(fmt::format("the type of the node is {}", is.empty() ? "none" : is),

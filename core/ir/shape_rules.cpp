@@ -23,24 +23,29 @@ std::optional<std::int64_t> element_count(Ints shape) {
 
 StatusOr<Inferred> result(DType dtype, Shape shape) {
   if (shape.size() > kMaxRank)
-    return invalid_argument("a tensor of {} axes is over the limit of {}; merge axes with RESHAPE", shape.size(),
-                            kMaxRank);
+    return invalid_argument("a tensor of {} axes is over the limit of {}\nremedy: merge axes with RESHAPE",
+                            shape.size(), kMaxRank);
   const auto n = element_count(shape);
   if (!n)
-    return invalid_argument("shape {} has a negative dimension or more than 2^56 elements; split the tensor",
+    return invalid_argument("shape {} has a negative dimension or more than 2^56 elements\nremedy: split the tensor",
                             shape_text(shape));
   return Inferred{dtype, std::move(shape), *n};
 }
 
-Status takes(Op op, std::string_view what, std::span<const UOp> src) {
-  std::string got;
-  for (const UOp s : src) got += (got.empty() ? "" : ", ") + type_text(s.dtype(), s.shape());
-  return invalid_argument("{} takes {}; got {}", name(op), what, got.empty() ? "nothing" : got);
+/// The last line of a message, if there is a remedy that its op's help does not say.
+std::string remedy_line(std::string_view remedy) {
+  return remedy.empty() ? "" : fmt::format("\nremedy: {}", remedy);
 }
 
-Status wrong_length(Op op, Ints ints, std::size_t expected, std::string_view each) {
-  return invalid_argument("{} takes {} numbers ({}); got {}: {}", name(op), expected, each, ints.size(),
-                          shape_text(ints));
+Status takes(Op op, std::string_view what, std::span<const UOp> src, std::string_view remedy = {}) {
+  std::string got;
+  for (const UOp s : src) got += (got.empty() ? "" : ", ") + type_text(s.dtype(), s.shape());
+  return invalid_argument("{} takes {}; got {}{}", name(op), what, got.empty() ? "nothing" : got, remedy_line(remedy));
+}
+
+Status wrong_length(Op op, Ints ints, std::size_t expected, std::string_view each, std::string_view remedy = {}) {
+  return invalid_argument("{} takes {} numbers ({}); got {}: {}{}", name(op), expected, each, ints.size(),
+                          shape_text(ints), remedy_line(remedy));
 }
 
 StatusOr<Inferred> infer_source(Op op, const Arg& arg) {
@@ -49,12 +54,13 @@ StatusOr<Inferred> infer_source(Op op, const Arg& arg) {
     case Op::kConst: return result(arg.dtype, {});
     case Op::kVariable: {
       if (arg.dtype != DType::kI32 && arg.dtype != DType::kI64)
-        return invalid_argument("VARIABLE is i32 or i64, not {}; CAST its value", name(arg.dtype));
+        return invalid_argument("VARIABLE is i32 or i64, not {}\nremedy: CAST its value", name(arg.dtype));
       if (arg.ints.size() != 2 || arg.ints[0] > arg.ints[1])
         return invalid_argument("VARIABLE takes bounds min <= max; got {}", shape_text(arg.ints));
       using Limits = std::numeric_limits<std::int32_t>;
       if (arg.dtype == DType::kI32 && (arg.ints[0] < Limits::min() || arg.ints[1] > Limits::max()))
-        return invalid_argument("the bounds {} of an i32 VARIABLE do not fit into it; use i64", shape_text(arg.ints));
+        return invalid_argument("the bounds {} of an i32 VARIABLE do not fit into it\nremedy: use i64",
+                                shape_text(arg.ints));
       return result(arg.dtype, {});
     }
     default: break;
@@ -78,7 +84,7 @@ StatusOr<Inferred> infer_movement(Op op, UOp x, Ints ints) {
     }
     case Op::kExpand:
       if (to.size() != rank)
-        return wrong_length(op, ints, rank, "the new shape; add axes of size 1 with RESHAPE first");
+        return wrong_length(op, ints, rank, "the new shape", "add axes of size 1 with RESHAPE first");
       for (std::size_t i = 0; i < rank; i++)
         if (to[i] != from[i] && from[i] != 1)
           return invalid_argument("EXPAND repeats axes of size 1 only: axis {} of {} is {}, wanted {}", i,
@@ -102,8 +108,9 @@ StatusOr<Inferred> infer_movement(Op op, UOp x, Ints ints) {
         const std::int64_t before = ints[2 * i];
         const std::int64_t after = ints[2 * i + 1];
         if (before < 0 || after < 0 || before > kMaxElements || after > kMaxElements)
-          return invalid_argument("PAD adds 0 to 2^56 elements: axis {} has {} and {}; SHRINK removes", i, before,
-                                  after);
+          return invalid_argument(
+              "PAD adds 0 to 2^56 elements: axis {} has {} and {}\nremedy: remove elements by SHRINK", i, before,
+              after);
         to[i] += before + after;
       }
       break;
@@ -136,7 +143,7 @@ StatusOr<Inferred> infer_reduce(UOp x, const Arg& arg) {
   if (op != Op::kAdd && op != Op::kMul && op != Op::kMax && op != Op::kMin)
     return invalid_argument("REDUCE is by ADD, MUL, MAX or MIN, not {}", op ? name(*op) : "nothing");
   if (!accepts(*op, x.dtype()))
-    return invalid_argument("REDUCE by {} does not take {}; CAST it", name(*op), name(x.dtype()));
+    return invalid_argument("REDUCE by {} does not take {}\nremedy: CAST it", name(*op), name(x.dtype()));
   const auto rank = static_cast<std::int64_t>(x.shape().size());
   if (arg.value < 0 || arg.value > rank)
     return invalid_argument("REDUCE over {} trailing axes, but {} has {}", arg.value, shape_text(x.shape()), rank);
@@ -144,7 +151,7 @@ StatusOr<Inferred> infer_reduce(UOp x, const Arg& arg) {
   StatusOr<Inferred> inferred = result(x.dtype(), std::move(kept));
   const bool has_identity = op == Op::kAdd || op == Op::kMul;
   if (inferred.ok() && !has_identity && x.numel() == 0 && inferred->numel > 0)
-    return invalid_argument("a {} over no elements (of {}) has no value; PAD or test the size first", name(*op),
+    return invalid_argument("a {} over no elements (of {}) has no value\nremedy: PAD or test the size first", name(*op),
                             shape_text(x.shape()));
   return inferred;
 }
@@ -153,22 +160,24 @@ StatusOr<Inferred> infer_indexed(Op op, std::span<const UOp> src, const Arg& arg
   const UOp x = src[0];
   const UOp index = src[1];
   const auto rank = static_cast<std::int64_t>(x.shape().size());
-  if (!is_integer(index.dtype())) return takes(op, "an index of an integer dtype", src.subspan(1, 1));
+  if (!is_integer(index.dtype())) return takes(op, "an index of an integer dtype", src.subspan(1, 1), "CAST the index");
   if (arg.value < 0 || arg.value >= rank)
     return invalid_argument("{} along axis {}, but {} has {} axes", name(op), arg.value, shape_text(x.shape()), rank);
-  if (index.shape().size() != x.shape().size()) return takes(op, "an index of as many axes as its first source", src);
+  if (index.shape().size() != x.shape().size())
+    return takes(op, "an index of as many axes as its first source", src, "RESHAPE the index");
   for (std::int64_t i = 0; i < rank; i++) {
     const auto at = static_cast<std::size_t>(i);
     if (i != arg.value && index.shape()[at] != x.shape()[at])
-      return invalid_argument("{} along axis {}: axis {} of the index is {}, of the first source {}; EXPAND the index",
-                              name(op), arg.value, i, index.shape()[at], x.shape()[at]);
+      return invalid_argument(
+          "{} along axis {}: axis {} of the index is {}, of the first source {}\nremedy: EXPAND the index", name(op),
+          arg.value, i, index.shape()[at], x.shape()[at]);
   }
   if (op == Op::kGather) return result(x.dtype(), index.shape());
   if (src[2].dtype() != x.dtype() || src[2].shape() != index.shape())
     return takes(op, "base, index and a source of base's dtype and the index's shape", src);
   if (arg.op && arg.op != Op::kAdd) return invalid_argument("SCATTER stores or, with ADD, adds; not {}", name(*arg.op));
   if (arg.op && !accepts(Op::kAdd, x.dtype()))
-    return invalid_argument("SCATTER with ADD does not take {}", name(x.dtype()));
+    return invalid_argument("SCATTER with ADD does not take {}\nremedy: CAST it", name(x.dtype()));
   return result(x.dtype(), x.shape());
 }
 
@@ -177,19 +186,19 @@ StatusOr<Inferred> infer_alu(Op op, std::span<const UOp> src, const Arg& arg) {
   const bool is_where = op == Op::kWhere;
   if (is_where && src[0].dtype() != DType::kBool) return takes(op, "a bool condition and two values", src);
   for (std::size_t i = is_where ? 1 : 0; i < src.size(); i++) {
-    if (src[i].dtype() != last.dtype()) return takes(op, "operands of one dtype; CAST them", src);
+    if (src[i].dtype() != last.dtype()) return takes(op, "operands of one dtype", src, "CAST them");
     if (!accepts(op, src[i].dtype()))
-      return invalid_argument("{} does not take {}; CAST it", name(op), name(src[i].dtype()));
+      return invalid_argument("{} does not take {}\nremedy: CAST it", name(op), name(src[i].dtype()));
   }
   for (const UOp s : src)
-    if (s.shape() != last.shape()) return takes(op, "operands of one shape; RESHAPE and EXPAND them", src);
+    if (s.shape() != last.shape()) return takes(op, "operands of one shape", src, "RESHAPE and EXPAND them");
   switch (row(op).result) {
     case OpResult::kBool: return Inferred{DType::kBool, last.shape(), last.numel()};
     case OpResult::kArg:
       if (arg.dtype == DType::kNone) return invalid_argument("{} needs a dtype", name(op));
       if (op == Op::kBitcast && byte_size(arg.dtype) != byte_size(last.dtype()))
-        return invalid_argument("BITCAST keeps the size: {} has {} bytes, {} has {}; use CAST", name(last.dtype()),
-                                byte_size(last.dtype()), name(arg.dtype), byte_size(arg.dtype));
+        return invalid_argument("BITCAST keeps the size: {} has {} bytes, {} has {}\nremedy: use CAST",
+                                name(last.dtype()), byte_size(last.dtype()), name(arg.dtype), byte_size(arg.dtype));
       return Inferred{arg.dtype, last.shape(), last.numel()};
     case OpResult::kSame:
     case OpResult::kNone: break;
@@ -255,7 +264,7 @@ StatusOr<Inferred> infer(Op op, std::span<const UOp> src, const Arg& arg) {
       if (op == Op::kDetach) return Inferred{src[0].dtype(), src[0].shape(), src[0].numel()};
       if (!is_float(src[0].dtype()) || src[0].numel() != 1)
         return takes(op, "a loss of one float element, then wrt", src);
-      if (!is_float(src[1].dtype())) return takes(op, "a wrt of a float dtype", src.subspan(1));
+      if (!is_float(src[1].dtype())) return takes(op, "a wrt of a float dtype", src.subspan(1), "CAST it");
       return Inferred{src[1].dtype(), src[1].shape(), src[1].numel()};
     case OpClass::kIndexed: return infer_indexed(op, src, arg);
     case OpClass::kAlu: return infer_alu(op, src, arg);

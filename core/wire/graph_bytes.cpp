@@ -1,6 +1,5 @@
 #include "core/wire/graph_bytes.h"
 
-#include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
 
 #include <cstdint>
@@ -25,11 +24,15 @@ Status over_limit(std::string_view what, std::size_t limit) {
 }  // namespace
 
 Status check_graph_bytes(std::string_view bytes) {
-  if (bytes.size() > kMaxGraphBytes) return over_limit("bytes", kMaxGraphBytes);
+  if (bytes.size() > kMaxGraphBytes) return over_limit("bytes", kMaxGraphBytes);  // more than an int, perhaps
   google::protobuf::io::CodedInputStream in(reinterpret_cast<const std::uint8_t*>(bytes.data()),
                                             static_cast<int>(bytes.size()));
-  std::size_t nodes = 0;
-  std::size_t root_bytes = 0;
+  return GraphBytes().add(in);
+}
+
+Status GraphBytes::add(google::protobuf::io::CodedInputStream& in) {
+  if (const int length = in.BytesUntilLimit(); length > 0) bytes_ += static_cast<std::size_t>(length);
+  if (bytes_ > kMaxGraphBytes) return over_limit("bytes", kMaxGraphBytes);
   while (const std::uint32_t tag = in.ReadTag()) {
     const int field = WireFormatLite::GetTagFieldNumber(tag);
     const bool has_length = WireFormatLite::GetTagWireType(tag) == WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
@@ -43,11 +46,11 @@ Status check_graph_bytes(std::string_view bytes) {
         return invalid_argument(
             "node %{} has {} bytes, and none needs more than {}\nremedy: give it the sources and "
             "numbers that its op takes",
-            nodes, length, kMaxNodeBytes);
-      if (++nodes > static_cast<std::size_t>(kMaxNodes)) return over_limit("nodes", kMaxNodes);
+            nodes_, length, kMaxNodeBytes);
+      if (++nodes_ > static_cast<std::size_t>(kMaxNodes)) return over_limit("nodes", kMaxNodes);
     } else if (field == Message::kRootsFieldNumber) {
-      root_bytes += has_length ? length : kMaxRootBytes;
-      if (root_bytes > kMaxRootBytes * static_cast<std::size_t>(kMaxRoots)) return over_limit("roots", kMaxRoots);
+      root_bytes_ += has_length ? length : kMaxRootBytes;
+      if (root_bytes_ > kMaxRootBytes * static_cast<std::size_t>(kMaxRoots)) return over_limit("roots", kMaxRoots);
     } else {
       return invalid_argument("the graph has a field that is not known here\nremedy: {}", kUnknownFieldRemedy);
     }

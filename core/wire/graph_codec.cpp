@@ -6,6 +6,7 @@
 
 #include "core/ir/text.h"
 #include "core/ir/traverse.h"
+#include "core/support/remedy.h"
 #include "core/wire/graph_bytes.h"
 
 namespace uop {
@@ -71,8 +72,9 @@ class Decoder {
     const uopd::v1::Node& m = message_.nodes(i);
     const std::optional<Op> op = op_of_number(m.op());
     if (!op) return fail(i, fmt::format("no op has the number {}", m.op()), "take numbers from the table (`uop ops`)");
-    const auto refuse = [&](std::string_view what) {
-      return fail(i, what, fmt::format("rewrite the node; {} is: {}", name(*op), row(*op).help));
+    const auto refuse = [&](const std::string& why) {
+      const Advice advice = advice_of(why, fmt::format("rewrite the node; {} is: {}", name(*op), row(*op).help));
+      return fail(i, advice.what, advice.remedy);
     };
 
     if (m.src_size() != row(*op).arity)

@@ -103,6 +103,8 @@ class ServerProcess {
   /// What it has logged.
   std::string log() const { return content_of(dir_ / "err"); }
 
+  void signal(int number) const { kill(pid_, number); }
+
   /// Its exit code.
   int stop() {
     if (pid_ < 0) return 0;

@@ -146,6 +146,46 @@ TEST_F(LifecycleTest, CancelledCompileStopsItsCompiler) {
   EXPECT_EQ(health(), 1);
 }
 
+TEST_F(LifecycleTest, APlanThatLacksItsKernelsTakesNoPlaceOfARun) {
+  const std::string compiler = directory / "sometimes_hanging";
+  const std::string hang = directory / "hang";
+  std::ofstream(compiler) << "#!/bin/sh\n[ -e " << hang << " ] && exec " << hanging_compiler(directory)
+                          << " \"$@\"\nexec gcc \"$@\"\n";
+  std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+  ServerOptions o = options();
+  o.engine.compiler = compiler;
+  o.engine.loaded_kernels = 1;
+  o.execute_jobs = 1;
+  start(o);
+  const TestClient c = client();
+  v1::CompileRequest compile;
+  *compile.mutable_graph() = graph_of(doubled(7));
+  v1::CompileReply compiled;
+  ASSERT_TRUE(c.call(&Stub::Compile, compile, compiled).ok());
+  ASSERT_TRUE(c.can_still_add()) << "with its own kernel, for which the other has gone";
+  std::vector<std::filesystem::path> kernels;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(o.engine.cache_dir))
+    if (entry.path().extension() == ".kernel") kernels.push_back(entry.path());
+  ASSERT_EQ(kernels.size(), 2u);
+  for (const auto& kernel : kernels) std::filesystem::remove(kernel);
+  std::ofstream(hang) << "now";
+
+  const auto context = c.context();
+  std::future<grpc::Status> slow = std::async(std::launch::async, [&] {
+    v1::ExecuteRequest execute;
+    execute.set_plan_id(compiled.plan_id());
+    execute.add_inputs()->set_inline_bytes(bytes_of(std::vector<float>(7)));
+    execute.set_inline_outputs(true);
+    v1::ExecuteReply reply;
+    return c.stub->Execute(context.get(), execute, &reply);
+  });
+  ASSERT_TRUE(wait_for_compiler());
+  EXPECT_TRUE(c.can_still_add()) << "the only place for runs is free";
+  context->TryCancel();
+  EXPECT_EQ(slow.get().error_code(), grpc::CANCELLED);
+  EXPECT_TRUE(compiler_is_gone());
+}
+
 TEST_F(LifecycleTest, DeadlineStopsTheCompiler) {
   start(hanging());
   TestClient c = client();

@@ -1,11 +1,13 @@
 // The parts of the server that need no socket: queue, gate, sessions, kernel table, statuses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <atomic>
 #include <future>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "server/admission_gate.h"
 #include "server/grpc_status.h"
@@ -90,6 +92,46 @@ TEST(WorkQueue, CancelledWorkLeavesItsPlaceAtOnce) {
   plug.end.set_value();
   ran.get_future().wait();
   EXPECT_EQ(calls, 1);
+}
+
+TEST(WorkQueue, CancelledWorkLeavesNothingBehind) {
+  Plug plug;
+  WorkQueue queue("run", 1, 2);
+  ASSERT_TRUE(queue.submit({}, plug.work()).ok());
+  plug.begun.get_future().wait();
+  int calls = 0;
+  const auto submit_and_cancel = [&] {
+    std::stop_source stop;
+    ASSERT_TRUE(queue.submit({stop.get_token(), {}}, [&](const Status&, WorkQueue::Waited) { ++calls; }).ok());
+    stop.request_stop();
+  };
+  submit_and_cancel();
+  const std::size_t before = mallinfo2().uordblks;
+  for (int i = 0; i < 100'000; ++i) submit_and_cancel();
+  EXPECT_LT(mallinfo2().uordblks, before + (std::size_t{1} << 20)) << "bytes, for 100,000 that have gone";
+  EXPECT_EQ(calls, 100'001);
+  plug.end.set_value();
+}
+
+TEST(WorkQueue, ManyThreadsSubmitAndCancel) {
+  std::atomic<int> submitted = 0;
+  std::atomic<int> called = 0;
+  {
+    WorkQueue queue("run", 2, 8);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 5000; ++i) {
+          std::stop_source stop;
+          submitted += queue.submit({stop.get_token(), {}}, [&](const Status&, WorkQueue::Waited) { ++called; }).ok();
+          if (i % 2 == 0) stop.request_stop();
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  EXPECT_EQ(called, submitted) << "each once";
+  EXPECT_GT(submitted, 0);
 }
 
 TEST(WorkQueue, PassedDeadlineIsSaid) {

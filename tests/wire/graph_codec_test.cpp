@@ -163,6 +163,30 @@ TEST(GraphCodecTest, TheDrawing) {
             "remedy: rewrite the node; ADD is: sum; integers wrap");
 }
 
+// The rule that was broken knows best; where it knows nothing, the op's help stands in.
+TEST(GraphCodecTest, TheRemedyIsThatOfTheRule) {
+  const struct {
+    const char* message;
+    const char* remedy;
+  } rows[] = {
+      {"op: 120 src: [0, 1]", "\nremedy: CAST them"},
+      {"op: 124 src: [0, 0]", "\nremedy: CAST it"},
+      {"op: 101 src: 0 dtype: DTYPE_F64", "\nremedy: use CAST"},
+      {"op: 12 src: 0 ints: [1, 4]", "\nremedy: add axes of size 1 with RESHAPE first"},
+      {"op: 13 src: 0 ints: [-1, 0]", "\nremedy: remove elements by SHRINK"},
+      {"op: 40 src: [0, 0] value: 0", "\nremedy: CAST the index"},
+      {"op: 4 dtype: DTYPE_F32 ints: [1, 2]", "\nremedy: CAST its value"},
+      {"op: 20 src: 0 value: 1 reduce_op: 121", "\nremedy: rewrite the node; REDUCE is: "},
+      {"op: 15 src: 0 ints: 2", "\nremedy: rewrite the node; FLIP is: "},
+  };
+  for (const auto& row : rows) {
+    const auto graph = decode_graph(from_text(fmt::format("{} nodes {{ {} }} roots: 0", kBefore, row.message)));
+    const std::string text = message(graph.status());
+    EXPECT_EQ(text.find("\nremedy: "), text.rfind("\nremedy: ")) << text;
+    EXPECT_THAT(text.substr(text.rfind('\n')), StartsWith(row.remedy)) << row.message;
+  }
+}
+
 TEST(GraphCodecTest, TheDrawingIsBounded) {
   uopd::v1::Graph m = from_text(kBefore);
   uopd::v1::Node& node = *m.add_nodes();
