@@ -16,6 +16,7 @@ struct WorkQueue::Job {
   const Work work;
   const Clock::time_point submitted = Clock::now();
   std::optional<std::list<std::shared_ptr<Job>>::iterator> place = {};  // while it waits
+  bool stopped = false;                                                 // before it had a place
   std::optional<std::stop_callback<std::function<void()>>> on_stop = {};
 
   void call() const { work(cancel.status(), std::max(Waited{0}, Waited(Clock::now() - submitted))); }
@@ -24,22 +25,24 @@ struct WorkQueue::Job {
 struct WorkQueue::Impl {
   Impl(std::string w, std::size_t l) : what(std::move(w)), limit(l) {}
 
-  /// False where there is no place.
-  bool add(const std::shared_ptr<Job>& job) {
-    {
-      const std::lock_guard lock(mutex);
-      if (jobs.size() >= limit) return false;
-      job->place = jobs.insert(jobs.end(), job);
-    }
+  enum class Added { kWaits, kStopped, kFull };
+
+  /// Once it waits it may be done, and whatever belongs to it gone, by the time this returns.
+  Added add(const std::shared_ptr<Job>& job) {
+    const std::lock_guard lock(mutex);
+    if (job->stopped) return Added::kStopped;
+    if (jobs.size() >= limit) return Added::kFull;
+    job->place = jobs.insert(jobs.end(), job);
     wake.notify_one();
-    return true;
+    return Added::kWaits;
   }
 
-  /// Nothing where somebody else has taken it.
+  /// For who stops it. Nothing where a thread has taken it, or it has no place yet.
   std::shared_ptr<Job> take(Job& job) {
     const std::lock_guard lock(mutex);
-    if (!job.place) return nullptr;
-    return take_out(*job.place);
+    if (job.place) return take_out(*job.place);
+    job.stopped = true;
+    return nullptr;
   }
 
   /// The next one; nothing once the queue closes and is empty.
@@ -88,14 +91,17 @@ WorkQueue::~WorkQueue() {
 
 Status WorkQueue::submit(const Cancel& cancel, Work work) {
   const std::shared_ptr<Job> job(new Job{cancel, std::move(work)});
-  if (!impl_->add(job))
-    return error(StatusCode::kResourceExhausted,
-                 "{} calls wait for a {} already, which is the limit; retry with back-off, or on another server",
-                 impl_->limit, impl_->what);
   job->on_stop.emplace(cancel.token, [q = impl_.get(), j = job.get()] {
     if (const std::shared_ptr<Job> mine = q->take(*j)) mine->call();
   });
-  return ok_status();
+  switch (impl_->add(job)) {
+    case Impl::Added::kWaits: return ok_status();
+    case Impl::Added::kStopped: job->call(); return ok_status();
+    case Impl::Added::kFull: break;
+  }
+  return error(StatusCode::kResourceExhausted,
+               "{} calls wait for a {} already, which is the limit; retry with back-off, or on another server",
+               impl_->limit, impl_->what);
 }
 
 std::size_t WorkQueue::waiting() const {

@@ -28,8 +28,8 @@ class WorkQueue {
   WorkQueue& operator=(const WorkQueue&) = delete;
 
   /// Ensures that `work` is called exactly once if the result is OK, never otherwise: in its turn on a thread of the
-  /// queue, or, when `cancel` is stopped before, at once in the thread that stops it (its place is then free again).
-  /// It must not throw. Errors: RESOURCE_EXHAUSTED where the queue is full.
+  /// queue, or, when `cancel` is stopped before, at once in the thread that stops it, or in this one if it was stopped
+  /// already (its place is then free again). It must not throw. Errors: RESOURCE_EXHAUSTED where the queue is full.
   Status submit(const Cancel& cancel, Work work);
 
   std::size_t waiting() const;

@@ -113,6 +113,20 @@ TEST(WorkQueue, CancelledWorkLeavesNothingBehind) {
   plug.end.set_value();
 }
 
+TEST(WorkQueue, WhatWasCancelledBeforeTakesNoPlace) {
+  Plug plug;
+  WorkQueue queue("run", 1, 1);
+  ASSERT_TRUE(queue.submit({}, plug.work()).ok());
+  plug.begun.get_future().wait();
+  std::stop_source stop;
+  stop.request_stop();
+  StatusCode code = StatusCode::kOk;
+  ASSERT_TRUE(queue.submit({stop.get_token(), {}}, [&](const Status& s, WorkQueue::Waited) { code = s.code(); }).ok());
+  EXPECT_EQ(code, StatusCode::kCancelled);
+  EXPECT_EQ(queue.waiting(), 0u);
+  plug.end.set_value();
+}
+
 TEST(WorkQueue, ManyThreadsSubmitAndCancel) {
   std::atomic<int> submitted = 0;
   std::atomic<int> called = 0;
