@@ -41,9 +41,9 @@ std::uint64_t undone(std::uint64_t x) {
   return x ^ (x >> 30) ^ (x >> 60);
 }
 
-/// Constants which a public hash (SplitMix64's mix over the fields of a node) puts into one bucket of any table that
-/// this test grows: all hashes are multiples of the sizes that libstdc++ gives it. With such a hash this test would
-/// compare each constant with all before it, and run into its time limit.
+/// Constants which a public hash (SplitMix64's mix over the fields of a node) puts into one bucket of the table that
+/// libstdc++ has from the 351,061st on: all hashes are multiples of its size. With such a hash each of the last 49,000
+/// would be compared with all before it.
 TEST(InterningTest, ConstantsChosenToCollideDoNot) {
   constexpr std::uint64_t kCount = 400'000, kAdded = 0x9e3779b97f4a7c15u;
   constexpr std::uint64_t kBuckets = 712697;  // libstdc++'s table for this many entries
