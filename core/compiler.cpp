@@ -104,15 +104,27 @@ struct CompiledKernel {
   std::int64_t parallel;
 };
 
+Status check_work(const LoopNest& nest, std::string_view kernel) {
+  const std::uint64_t work = work_of_iteration(nest);
+  if (work <= kMaxIterationWork) return ok_status();
+  return error(
+      StatusCode::kResourceExhausted,
+      "kernel {} takes {:.3g} steps for one iteration of its outer loop, and nothing can stop it within one; at "
+      "most {} are allowed\nremedy: reduce in steps: first over the inner axes only, with a STAGE around the "
+      "result, then over what is left",
+      kernel, static_cast<double>(work), kMaxIterationWork);
+}
+
 /// One kernel body to C. The body's output slot is the last of its refs.
-CompiledKernel compile_kernel(const KernelBody& kernel, PassRunner& passes) {
+StatusOr<CompiledKernel> compile_kernel(const KernelBody& kernel, PassRunner& passes) {
   const UOp body = kernel.body.roots.front();
   const auto output_slot = static_cast<std::int64_t>(kernel.refs.size()) - 1;
   UOp sink = passes.run("lower", kernel.name, [&] { return lower(body, output_slot); });
   sink = passes.run("simplify", kernel.name, [&] { return simplify(sink); });
   const LoopNest nest = passes.run("linearize", kernel.name, [&] { return linearize(sink); });
+  if (const Status status = check_work(nest, kernel.name); !status.ok()) return status;
   RenderedKernel rendered = passes.run("render_c", kernel.name, [&] { return render_c(nest, kernel.name); });
-  return {std::move(rendered), nest.parallel ? nest.parallel.arg().ints[0] : 1};
+  return CompiledKernel{std::move(rendered), nest.parallel ? nest.parallel.arg().ints[0] : 1};
 }
 
 /// The launch of a compiled kernel: simplification may have deleted reads, so what is bound is what the C still takes.
@@ -166,7 +178,9 @@ StatusOr<Plan> assemble(const Schedule& schedule, const CompileOptions& options,
     const auto [at, is_new] = by_structure.try_emplace(structure_bytes(kernel.body.roots));
     if (is_new) {
       passes.show(fmt::format("split_kernels {}", kernel.name), [&] { return text_of(kernel); });
-      at->second = compile_kernel(kernel, passes);
+      StatusOr<CompiledKernel> made = compile_kernel(kernel, passes);
+      if (!made.ok()) return made.status();
+      at->second = *std::move(made);
     }
     const CompiledKernel& compiled = at->second;
     const auto [program, is_new_text] =

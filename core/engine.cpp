@@ -5,7 +5,6 @@
 
 #include "core/compile/single_flight.h"
 #include "core/compiler.h"
-#include "core/exec/slices.h"
 #include "core/ir/structure.h"
 #include "core/ir/traverse.h"
 #include "core/plan_cache.h"
@@ -85,10 +84,7 @@ StatusOr<Plan> plan_of_structure(const std::string& structure, const CompileOpti
                                  const PassObserver& observer = nullptr) {
   const StatusOr<RootedGraph> graph = graph_of_structure(structure);
   check(graph.ok(), "structure bytes that can't be read back");
-  StatusOr<Plan> plan = compile_plan(graph->roots, options, observer, cancel);
-  if (!plan.ok()) return plan.status();
-  if (Status bounded = check_slice_work(*plan); !bounded.ok()) return bounded;
-  return plan;
+  return compile_plan(graph->roots, options, observer, cancel);
 }
 
 /// `work()`, with broken invariants and lack of memory as a Status.
@@ -276,8 +272,7 @@ class LocalEngine final : public Engine {
     const std::optional<std::string> bytes = library_->store().read(ArtifactKind::kPlan, id);
     if (!bytes) return nullptr;
     StatusOr<StoredPlanData> data = parse_stored_plan(*bytes);
-    if (!data.ok() || digest_of({plan_epoch(), key_text(data->options), data->structure}) != id ||
-        !check_slice_work(data->plan).ok()) {
+    if (!data.ok() || digest_of({plan_epoch(), key_text(data->options), data->structure}) != id) {
       library_->store().reject(ArtifactKind::kPlan, id);
       return nullptr;
     }

@@ -99,7 +99,7 @@ class Engine {
 
   /// The plan of the graph: from memory, from the store, or made now (with all its kernels). One build per structure
   /// at a time. Errors: INVALID_ARGUMENT for a GRADIENT that does not exist; RESOURCE_EXHAUSTED for gradients beyond
-  /// the limits of expand_gradients, a kernel beyond those of check_slice_work, or for want of memory; INTERNAL for a
+  /// the limits of expand_gradients and compile_plan, or for want of memory; INTERNAL for a
   /// fault of ours; and KernelLibrary::load's.
   virtual StatusOr<Compilation> compile(const RootedGraph& graph, const CompileOptions& options,
                                         const Cancel& cancel = {}) = 0;

@@ -28,18 +28,4 @@ std::int64_t grain_of(const KernelLaunch& kernel) {
   return static_cast<std::int64_t>(quotient_up(iterations(kernel), slices));
 }
 
-Status check_slice_work(const Plan& plan) {
-  for (const KernelLaunch& kernel : plan.kernels) {
-    const std::uint64_t work = work_of(kernel) / iterations(kernel);
-    if (work <= kMaxIterationWork) continue;
-    return error(
-        StatusCode::kResourceExhausted,
-        "kernel {} has {:.3g} operations for each of the {} iterations of its outer loop, and nothing can stop "
-        "it within one; at most {} are allowed\nremedy: reduce in steps: first over the inner axes only, with "
-        "a STAGE around the result, then over what is left",
-        kernel.name, static_cast<double>(work), kernel.parallel, kMaxIterationWork);
-  }
-  return ok_status();
-}
-
 }  // namespace uop

@@ -2,13 +2,12 @@
 // cancellation is honoured soon. It depends on the plan alone, never on the number of threads or the time, so that
 // every run makes the same calls.
 //
-// grain_of is what the executor calls; check_slice_work is asked of a plan before its kernels are compiled.
+// grain_of is what the executor calls.
 #pragma once
 
 #include <cstdint>
 
 #include "core/ir/plan.h"
-#include "core/support/status.h"
 
 namespace uop {
 
@@ -26,15 +25,7 @@ inline constexpr std::uint64_t kEnoughSlices = 256;
 /// one. A run ends this long after its deadline.
 inline constexpr std::uint64_t kMaxSliceWork = std::uint64_t{1} << 30;
 
-/// Of one iteration of the outer loop, which nothing can interrupt: some minutes. Beyond this a plan is refused, for
-/// it would hold a thread for hours or for years (a sum over an EXPAND of 2^56 elements).
-inline constexpr std::uint64_t kMaxIterationWork = std::uint64_t{1} << 40;
-
 /// The iterations of a slice; at least 1.
 std::int64_t grain_of(const KernelLaunch& kernel);
-
-/// Errors: RESOURCE_EXHAUSTED for a kernel with more than kMaxIterationWork an iteration; names the kernel, and what to
-/// do.
-Status check_slice_work(const Plan& plan);
 
 }  // namespace uop

@@ -29,6 +29,10 @@ struct LoopNest {
   UOp parallel;  // the RANGE of the outermost loop, which may be run in slices; no node where there is none
 };
 
+/// Statements that are executed for one iteration of the outermost loop where that may be run in slices, else for the
+/// whole nest; saturates.
+std::uint64_t work_of_iteration(const LoopNest& nest);
+
 /// The listing of all nodes, then a line a statement, indented: "for %1", "let %7", "accumulator %9", "store %12".
 std::string to_text(const LoopNest& nest);
 

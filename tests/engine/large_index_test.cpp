@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 
+#include "core/compiler.h"
 #include "core/engine.h"
 #include "core/ir/build.h"
 #include "core/ir/shape_rules.h"
@@ -80,6 +81,12 @@ const std::vector<Row>& rows() {
          return shrink(reshape(x, {3 * k2to31}), {3 * k2to31 - 3, 3 * k2to31});
        },
        {k2to31 - 1, 2 * k2to31 - 1, 3 * k2to31 - 1}},
+      {"what is not read of 2^50 elements is not computed",
+       [](Graph& g) {
+         const UOp x = iota(g, DType::kI64, std::int64_t{1} << 50);
+         return shrink(binary(Op::kAdd, x, x), {k2to33, k2to33 + 2});
+       },
+       {2 * k2to33, 2 * k2to33 + 2}},
       {"GATHER",
        [](Graph& g) {
          return g.make(Op::kGather, {long_pair(g), buffer(g, 1, DType::kI64, 5)}, {.value = 0});
@@ -160,7 +167,7 @@ TEST_F(LargeIndex, ASumOverEverythingIsRefusedAndOneInStepsCanBeStopped) {
       compile([](Graph& g) { return reduce(Op::kAdd, iota(g, DType::kI64, kMaxElements), 1); });
   EXPECT_EQ(whole.status().code(), StatusCode::kResourceExhausted);
   EXPECT_THAT(message(whole.status()),
-              testing::AllOf(testing::HasSubstr("kernel r_1 has"), testing::HasSubstr("STAGE")));
+              testing::AllOf(testing::HasSubstr("kernel r_1 takes"), testing::HasSubstr("STAGE")));
 
   const StatusOr<Compilation> scatter = compile([](Graph& g) {
     const UOp index = expand(reshape(constant(g, DType::kI64, std::int64_t{1}), {1}), {kMaxElements});
@@ -175,6 +182,33 @@ TEST_F(LargeIndex, ASumOverEverythingIsRefusedAndOneInStepsCanBeStopped) {
   ASSERT_TRUE(steps.ok()) << message(steps.status());
   const Cancel soon{.deadline = Clock::now() + std::chrono::milliseconds(50)};
   EXPECT_EQ(engine().run(steps->plan, {}, {}, {}, soon).status().code(), StatusCode::kDeadlineExceeded);
+}
+
+TEST(LargeWork, WhatNothingCouldStopIsRefused) {
+  const auto sum_of = [](Graph& g, const Shape& shape, std::int64_t axes) {
+    Shape ones(shape.size(), 1);
+    return reduce(Op::kAdd, expand(reshape(buffer(g, 0, DType::kI8, 1), ones), shape), axes);
+  };
+  struct Case {
+    Shape shape;
+    std::int64_t axes;
+    bool ok;
+  };
+  constexpr std::int64_t k2to20 = 1 << 20;
+  const Case cases[] = {{{k2to31 + 3}, 1, true},
+                        {{k2to20, k2to20, k2to20 / 16}, 3, false},
+                        {{k2to20, k2to20, k2to20 / 16}, 2, true},
+                        {{2, k2to20, k2to20, k2to20 / 64}, 2, true},  // once for all outputs
+                        {{1, std::int64_t{1} << 55}, 1, false}};
+  for (const Case& row : cases) {
+    Graph g;
+    const UOp root = sum_of(g, row.shape, row.axes);
+    const Status status = compile_plan({&root, 1}, {}).status();
+    EXPECT_EQ(status.ok(), row.ok) << message(status);
+    if (row.ok) continue;
+    EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+    EXPECT_THAT(message(status), testing::HasSubstr("remedy: reduce in steps"));
+  }
 }
 
 }  // namespace

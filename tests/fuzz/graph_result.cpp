@@ -73,7 +73,9 @@ void graph_result(Bytes bytes) {
   const StatusOr<Plan> again = compile_plan(graph->roots, program.options);
   check(plan.ok() == again.ok(), "equal structures, one of them without a plan");
   if (!plan.ok()) {
-    check(plan.status().code() == StatusCode::kInvalidArgument, message(plan.status()));
+    const bool is_refusal =
+        plan.status().code() == StatusCode::kInvalidArgument || plan.status().code() == StatusCode::kResourceExhausted;
+    check(is_refusal, message(plan.status()));
     check(message(plan.status()).find("remedy: ") != std::string::npos, message(plan.status()));
     return;
   }
