@@ -28,10 +28,6 @@ T value_or_throw(StatusOr<T> result) {
   return *std::move(result);
 }
 
-inline void throw_unless_ok(const Status& status) {
-  if (!status.ok()) throw ClientError(status);
-}
-
 template <class... Args>
 [[noreturn]] void throw_invalid(fmt::format_string<Args...> text, Args&&... args) {
   throw ClientError(invalid_argument(text, std::forward<Args>(args)...));
