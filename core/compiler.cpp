@@ -139,8 +139,7 @@ KernelLaunch launch_of(const KernelBody& kernel, const CompiledKernel& compiled,
 
 std::uint64_t bytes_touched(const KernelLaunch& launch, const Schedule& schedule) {
   std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < launch.refs.size(); i++) {
-    const BufferRef ref = launch.refs[i];
+  for (const BufferRef ref : launch.refs) {
     switch (ref.kind) {
       case BufferRef::Kind::kIn: bytes += schedule.inputs[ref.index].bytes(); break;
       case BufferRef::Kind::kTmp: bytes += schedule.temps[ref.index].bytes(); break;

@@ -1,19 +1,9 @@
 // A plan for tests that has one of everything: inputs, a variable, temporaries that share storage, an alias.
 #pragma once
 
-#include "core/ir/plan.h"
+#include "tests/buffer_refs.h"
 
 namespace uop {
-
-inline BufferRef in(std::uint32_t i) {
-  return {BufferRef::Kind::kIn, i};
-}
-inline BufferRef tmp(std::uint32_t i) {
-  return {BufferRef::Kind::kTmp, i};
-}
-inline BufferRef out(std::uint32_t i) {
-  return {BufferRef::Kind::kOut, i};
-}
 
 /// Four kernels of two programs; tmp2 takes the place of tmp0, which is last read by kernel 1.
 inline Plan sample_plan() {

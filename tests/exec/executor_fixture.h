@@ -8,18 +8,9 @@
 #include <vector>
 
 #include "core/exec/executor.h"
+#include "tests/buffer_refs.h"
 
 namespace uop {
-
-constexpr BufferRef in(std::uint32_t i) {
-  return {BufferRef::Kind::kIn, i};
-}
-constexpr BufferRef tmp(std::uint32_t i) {
-  return {BufferRef::Kind::kTmp, i};
-}
-constexpr BufferRef out(std::uint32_t i) {
-  return {BufferRef::Kind::kOut, i};
-}
 
 inline constexpr std::int64_t kColumns = 64;
 

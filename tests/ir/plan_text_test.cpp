@@ -2,20 +2,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "core/ir/plan.h"
+#include "tests/buffer_refs.h"
 
 namespace uop {
 namespace {
-
-constexpr BufferRef in(std::uint32_t i) {
-  return {BufferRef::Kind::kIn, i};
-}
-constexpr BufferRef tmp(std::uint32_t i) {
-  return {BufferRef::Kind::kTmp, i};
-}
-constexpr BufferRef out(std::uint32_t i) {
-  return {BufferRef::Kind::kOut, i};
-}
 
 TEST(PlanText, Softmax) {
   const TensorSpec row{DType::kF32, 4};
