@@ -267,7 +267,8 @@ class LocalEngine final : public Engine {
     return compiled;
   }
 
-  /// The plan from the store, or null. Its kernel keys are made again: the compiler may be another one now.
+  /// The plan from the store, or null. Its kernel keys are made here: the compiler may be another than when it was
+  /// written.
   CompiledPlanPtr stored(const Digest& id) {
     const std::optional<std::string> bytes = library_->store().read(ArtifactKind::kPlan, id);
     if (!bytes) return nullptr;
@@ -280,9 +281,8 @@ class LocalEngine final : public Engine {
   }
 
   void write(const CompiledPlan& compiled) {
-    library_->store().write(
-        ArtifactKind::kPlan, compiled.id,
-        serialize_stored_plan({compiled.structure, compiled.options, compiled.plan, compiled.kernel_keys}));
+    library_->store().write(ArtifactKind::kPlan, compiled.id,
+                            serialize_stored_plan({compiled.structure, compiled.options, compiled.plan}));
   }
 
   void note_use(const CompiledPlan& compiled) {

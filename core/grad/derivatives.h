@@ -10,7 +10,8 @@ namespace uop {
 bool passes_gradient(UOp u, std::size_t i);
 
 /// The contribution of `g`, the gradient of `u`, to the gradient of u.src(i). Requires passes_gradient(u, i). Errors:
-/// INVALID_ARGUMENT for an op that has no derivative here (BITCAST, REDUCE by MUL, the stored source of a SCATTER).
+/// INVALID_ARGUMENT for a BITCAST, which has no derivative. The gradient of a product over more than 256 elements of
+/// which one is 0 is right, but not its own derivative.
 StatusOr<UOp> derivative(UOp u, std::size_t i, UOp g);
 
 }  // namespace uop

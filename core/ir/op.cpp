@@ -6,8 +6,8 @@ namespace uop {
 namespace {
 
 constexpr OpRow kRows[] = {
-#define OP(enumerator, number, name, arity, cls, kinds, result, c, help) \
-  {Op::enumerator, number, name, arity, OpClass::cls, kinds, OpResult::result, c, help},
+#define OP(enumerator, number, name, arity, cls, kinds, result, laws, cost, c, help) \
+  {Op::enumerator, number, name, arity, OpClass::cls, kinds, OpResult::result, laws, cost, c, help},
 #include "core/ir/ops.inc"
 #undef OP
 };

@@ -11,7 +11,7 @@
 namespace uop {
 
 enum class Op : std::uint8_t {
-#define OP(enumerator, number, name, arity, cls, kinds, result, c, help) enumerator,
+#define OP(enumerator, number, name, arity, cls, kinds, result, laws, cost, c, help) enumerator,
 #include "core/ir/ops.inc"
 #undef OP
 };
@@ -28,6 +28,8 @@ struct OpRow {
   OpClass cls;
   std::string_view kinds;
   OpResult result;
+  std::string_view laws;
+  int cost;
   std::string_view c;
   std::string_view help;
 };
@@ -41,6 +43,10 @@ inline std::string_view name(Op op) {
 }
 inline OpClass op_class(Op op) {
   return row(op).cls;
+}
+/// True where the row's laws have this letter.
+inline bool has_law(Op op, char law) {
+  return row(op).laws.find(law) != std::string_view::npos;
 }
 inline bool is_alu(Op op) {
   return op_class(op) == OpClass::kAlu;

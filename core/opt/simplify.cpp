@@ -27,11 +27,6 @@ Scalar value_of(UOp u) {
   return {u.dtype(), std::bit_cast<std::uint64_t>(u.arg().value)};
 }
 
-bool is_commutative(Op op) {
-  return op == Op::kAdd || op == Op::kMul || op == Op::kAnd || op == Op::kOr || op == Op::kXor || op == Op::kCmpEq ||
-         op == Op::kCmpNe;
-}
-
 /// The constant that an elementwise op on constants is, or no node.
 UOp folded(UOp u) {
   std::vector<Scalar> operands;
@@ -65,7 +60,7 @@ class NodeSimplifier {
     if (!is_alu(u.op())) return UOp();
     if (const UOp f = folded(u)) return f;
     if (u.op() == Op::kCast && u.dtype() == u.src(0).dtype()) return u.src(0);
-    if (is_commutative(u.op()) && is_const(u.src(0)) && !is_const(u.src(1)))
+    if (has_law(u.op(), 'c') && is_const(u.src(0)) && !is_const(u.src(1)))
       return u.graph().make(u.op(), {u.src(1), u.src(0)});
     for (const Rule* rule : rules_for(u.op())) {
       const auto make = [&](Op op, std::vector<UOp> src) { return simplified(u.graph().make(op, std::move(src))); };

@@ -41,27 +41,6 @@ std::string integer_literal(Scalar s) {
   return v < 0 ? "(" + typed + ")" : typed;
 }
 
-/// Ops whose result in f32 has to be rounded to the half's precision; all others of a half's results are exact.
-bool rounds(Op op) {
-  switch (op) {
-    case Op::kAdd:
-    case Op::kSub:
-    case Op::kMul:
-    case Op::kDiv:
-    case Op::kReciprocal:
-    case Op::kSqrt:
-    case Op::kExp2:
-    case Op::kLog2:
-    case Op::kSin: return true;
-    default: return false;
-  }
-}
-
-/// Ops whose result C computes in int, so that it has to be brought back into a smaller integer type.
-bool promotes(Op op) {
-  return op == Op::kAdd || op == Op::kSub || op == Op::kMul || op == Op::kNeg || op == Op::kNot;
-}
-
 /// "uop_f(…)" and nothing beside it.
 bool is_one_call(std::string_view text) {
   if (!text.starts_with("uop_")) return false;
@@ -74,8 +53,8 @@ bool is_one_call(std::string_view text) {
 }
 
 std::string finished(Op op, DType dtype, const std::string& expression) {
-  if (is_half(dtype) && rounds(op)) return fmt::format("uop_round_{}({})", name(dtype), expression);
-  if (is_small_integer(dtype) && promotes(op)) return fmt::format("(({})({}))", row(dtype).c_value, expression);
+  if (is_half(dtype) && has_law(op, 'r')) return fmt::format("uop_round_{}({})", name(dtype), expression);
+  if (is_small_integer(dtype) && has_law(op, 'p')) return fmt::format("(({})({}))", row(dtype).c_value, expression);
   return is_one_call(expression) ? expression : "(" + expression + ")";
 }
 

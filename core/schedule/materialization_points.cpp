@@ -18,12 +18,6 @@ bool is_always_stored(UOp u) {
   return u.op() == Op::kStage || u.op() == Op::kScatter;
 }
 
-/// Operations in C, roughly, of computing one element of `u` from its sources.
-std::int64_t work_of(Op op) {
-  const bool is_polynomial = op == Op::kExp2 || op == Op::kLog2 || op == Op::kSin;
-  return is_polynomial ? 8 : 1;
-}
-
 /// Walks from the roots to the inputs: when a node's turn comes, all its readers are known, and it is decided whether
 /// it ends a kernel.
 class PointFinder {
@@ -50,7 +44,7 @@ class PointFinder {
   /// Operations to compute one element of `u` from stored values, counting what is shared as often as it is used.
   std::int64_t tree_work(UOp u) const {
     if (op_class(u.op()) == OpClass::kSource || is_always_stored(u) || u.op() == Op::kReduce) return 1;
-    std::int64_t work = work_of(u.op());
+    std::int64_t work = row(u.op()).cost;
     for (const UOp s : u.src()) work += tree_work_[s.id()];
     return std::min(work, kMaxKernelWork);
   }
@@ -66,7 +60,7 @@ class PointFinder {
     }
     const std::vector<Reading> readings = std::move(readings_[u.id()]);
     readings_[u.id()] = {};
-    for (const Reading& r : readings) kernels_[r.kernel].work += work_of(u.op());
+    for (const Reading& r : readings) kernels_[r.kernel].work += row(u.op()).cost;
     if (u.numel() == 0) return;  // nothing of it is ever read
     for (std::size_t i = 0; i < u.src().size(); i++)
       for (const Reading& r : readings) add(u.src(i), read_through(u, i, r));

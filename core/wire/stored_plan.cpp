@@ -10,23 +10,6 @@
 namespace uop {
 namespace {
 
-constexpr std::string_view kMagic = "uopplan1";
-
-std::string_view view(const Digest& digest) {
-  return {reinterpret_cast<const char*>(digest.bytes.data()), digest.bytes.size()};
-}
-
-std::string serialize(const uopd::v1::StoredPlan& message) {
-  std::string bytes;
-  {
-    google::protobuf::io::StringOutputStream stream(&bytes);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);
-    check(message.SerializeToCodedStream(&coded), "a plan of more than 2 GiB");
-  }
-  return bytes;
-}
-
 Status bad(std::string_view what) {
   return error(StatusCode::kDataLoss, "the stored plan {}\nremedy: remove it; it is made again from the graph", what);
 }
@@ -50,17 +33,17 @@ std::string serialize_stored_plan(const StoredPlanData& data) {
   message.set_structure(data.structure);
   for (const auto& [name, value] : to_pairs(data.options)) (*message.mutable_options())[name] = value;
   *message.mutable_plan() = encode_plan(data.plan, /*with_sources=*/true);
-  for (const Digest& key : data.kernel_keys) message.add_kernel_keys(key.hex());
-  const std::string bytes = serialize(message);
-  return fmt::format("{}{}{}", kMagic, view(sha256(bytes)), bytes);
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    check(message.SerializeToCodedStream(&coded), "a plan of more than 2 GiB");
+  }
+  return bytes;
 }
 
 StatusOr<StoredPlanData> parse_stored_plan(std::string_view bytes) {
-  if (!bytes.starts_with(kMagic)) return bad("does not begin with \"uopplan1\"");
-  bytes.remove_prefix(kMagic.size());
-  const std::string_view digest = bytes.substr(0, sizeof(Digest::bytes));
-  bytes.remove_prefix(digest.size());
-  if (digest != view(sha256(bytes))) return bad("was cut or changed: its SHA-256 is another");
   uopd::v1::StoredPlan message;
   if (bytes.size() > std::numeric_limits<int>::max() ||
       !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
@@ -74,12 +57,6 @@ StatusOr<StoredPlanData> parse_stored_plan(std::string_view bytes) {
   StatusOr<Plan> plan = decode_plan(message.plan());
   if (!plan.ok()) return plan.status();
   data.plan = *std::move(plan);
-  for (const std::string& hex : message.kernel_keys()) {
-    const std::optional<Digest> key = Digest::from_hex(hex);
-    if (!key) return bad("has a kernel key that is not a digest");
-    data.kernel_keys.push_back(*key);
-  }
-  if (data.kernel_keys.size() != data.plan.programs.size()) return bad("has not one kernel key for each program");
   return data;
 }
 

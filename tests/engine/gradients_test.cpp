@@ -28,10 +28,24 @@ UOp total(UOp x) {
   return reduce(Op::kAdd, x, static_cast<std::int64_t>(x.shape().size()));
 }
 
+std::vector<double> test_point() {
+  std::vector<double> x;
+  for (int i = 0; i < kRows * kColumns; i++) x.push_back(std::sin(1.7 * i + 0.3) * 1.5);
+  return x;
+}
+double first_element() {
+  return test_point()[0];
+}
+
 /// The sum of x times 0, 1, 2, …: so that every element has a gradient of its own.
 UOp weighed(UOp x) {
   const UOp weights = cast(reshape(iota(x.graph(), DType::kI32, x.numel()), x.shape()), DType::kF64);
   return total(mul(x, weights));
+}
+
+/// x less what its first element is in the test: one factor is 0.
+UOp with_a_zero(UOp x) {
+  return plus(x, -first_element());
 }
 
 const std::vector<Row>& rows() {
@@ -83,6 +97,28 @@ const std::vector<Row>& rows() {
          const UOp index = broadcast_scalar(constant(x.graph(), DType::kI64, std::int64_t{2}), {3, 4});
          return weighed(square(x.graph().make(Op::kScatter, {x, index, square(x)}, {.op = Op::kAdd, .value = 1})));
        }},
+      {"scatter that stores, twice to one place",
+       [](UOp x) {
+         const UOp index =
+             expand(reshape(binary(Op::kMod, iota(x.graph(), DType::kI64, 4),
+                                   broadcast_scalar(constant(x.graph(), DType::kI64, std::int64_t{3}), {4})),
+                            {1, 4}),
+                    {3, 4});
+         return weighed(square(x.graph().make(Op::kScatter, {square(x), index, mul(x, square(x))}, {.value = 1})));
+       }},
+      {"product", [](UOp x) { return weighed(square(reduce(Op::kMul, x, 1))); }},
+      {"product with a factor 0", [](UOp x) { return total(reduce(Op::kMul, with_a_zero(x), 2)); }},
+      {"gradient of a product's gradient, with a factor 0",
+       [](UOp x) {
+         const UOp factors = with_a_zero(x);
+         return weighed(square(gradient(total(reduce(Op::kMul, shrink(factors, {0, 3, 0, 2}), 1)), x)));
+       }},
+      {"product of many, with a factor 0",
+       [](UOp x) {
+         const UOp many = pad(reshape(with_a_zero(x), {12}), {0, 300});
+         const UOp ones = pad(full_like(reshape(x, {12}), 1), {0, 300});
+         return total(reduce(Op::kMul, binary(Op::kSub, plus(many, 1), ones), 1));
+       }},
       {"a gradient of a gradient", [](UOp x) { return weighed(square(gradient(weighed(mul(x, square(x))), x))); }},
   };
   return list;
@@ -121,8 +157,7 @@ class Gradients : public testing::Test {
 };
 
 TEST_F(Gradients, MatchCentralDifferences) {
-  std::vector<double> x;
-  for (int i = 0; i < kRows * kColumns; i++) x.push_back(std::sin(1.7 * i + 0.3) * 1.5);
+  const std::vector<double> x = test_point();
   for (const Row& r : rows()) {
     const CompiledPlanPtr loss = plan(r.loss);
     const CompiledPlanPtr derivative = plan([&](UOp u) { return gradient(r.loss(u), u); });
@@ -152,10 +187,11 @@ TEST_F(Gradients, DetachedAndUnrelatedValuesGetZeros) {
 TEST_F(Gradients, AnOpWithoutADerivativeIsNamed) {
   RootedGraph graph{std::make_unique<Graph>(), {}};
   const UOp x = input(*graph.graph, 0, {kRows, kColumns}, DType::kF64);
-  graph.roots = {gradient(reduce(Op::kMul, x, 2), x)};
+  const UOp bits = unary(Op::kNeg, graph.graph->make(Op::kBitcast, {x}, {.dtype = DType::kF64}));
+  graph.roots = {gradient(total(bits), x)};
   const Status status = engine_->compile(graph, {}).status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-  EXPECT_NE(message(status).find("REDUCE"), std::string::npos) << message(status);
+  EXPECT_NE(message(status).find("BITCAST"), std::string::npos) << message(status);
   EXPECT_NE(message(status).find("DETACH"), std::string::npos) << message(status);
 }
 

@@ -50,8 +50,7 @@ class PassCheck {
 void check_plan(const Plan& plan, const std::string& structure, const CompileOptions& options) {
   const Status verified = verify_plan(plan);
   check(verified.ok(), message(verified));
-  StoredPlanData data{structure, options, plan, {}};
-  data.kernel_keys.resize(plan.programs.size());
+  const StoredPlanData data{structure, options, plan};
   const StatusOr<StoredPlanData> read = parse_stored_plan(serialize_stored_plan(data));
   check(read.ok() && *read == data, "a plan comes back from its file as another");
   check(!to_text(plan).empty(), "a plan has no text");

@@ -86,7 +86,6 @@ void write_files(Folder folder) {
   std::vector<StoredPlanData> plans(1);
   plans[0].structure = "structure";
   plans[0].plan = sample_plan();
-  plans[0].kernel_keys = {sha256("one"), sha256("two")};
   for (const std::string& listing : listings()) {
     if (plans.size() == 8) break;
     const StatusOr<RootedGraph> graph = parse_text(listing);
@@ -97,18 +96,14 @@ void write_files(Folder folder) {
     data.structure = structure_bytes(graph->roots);
     data.plan = *plan;
     for (KernelProgram& p : data.plan.programs) p.source.resize(std::min<std::size_t>(p.source.size(), 64));
-    data.kernel_keys.resize(plan->programs.size());
   }
-  constexpr std::size_t kBeforeMessage = 8 + sizeof(Digest::bytes);
   for (std::size_t i = 0; i < plans.size(); i++) {
-    const std::string file = serialize_stored_plan(plans[i]);
-    folder.write(fmt::format("stored_{}", i), "\3" + file.substr(kBeforeMessage));
-    folder.write(fmt::format("plan_{}", i), "\4" + encode_plan(plans[i].plan, true).SerializeAsString());
-    if (i == 0) folder.write("stored_file", "\2" + file);
+    folder.write(fmt::format("stored_{}", i), "\2" + serialize_stored_plan(plans[i]));
+    folder.write(fmt::format("plan_{}", i), "\3" + encode_plan(plans[i].plan, true).SerializeAsString());
   }
   folder.write("entry", std::string("\0", 1) + std::string(100, 'x'));
   folder.write("changed_entry", "\1" + std::string("\0\7\1", 3) + "payload of an entry");
-  folder.write("shared_object", "\5" + shared_object());
+  folder.write("shared_object", "\4" + shared_object());
 }
 
 }  // namespace

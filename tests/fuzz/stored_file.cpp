@@ -102,14 +102,6 @@ void stored_plan(std::string_view file) {
   check_plan(data->plan);
 }
 
-/// The bytes as a message under a digest that fits.
-void stored_message(Bytes bytes) {
-  const std::string message(view_of(bytes));
-  const Digest digest = sha256(message);
-  stored_plan("uopplan1" + std::string(reinterpret_cast<const char*>(digest.bytes.data()), digest.bytes.size()) +
-              message);
-}
-
 void plan_message(Bytes bytes) {
   uopd::v1::Plan message;
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return;
@@ -135,9 +127,8 @@ void stored_file(Bytes bytes) {
     case 0: return entry(rest);
     case 1: return changed_entry(rest);
     case 2: return stored_plan(view_of(rest));
-    case 3: return stored_message(rest);
-    case 4: return plan_message(rest);
-    case 5: return shared_object(rest);
+    case 3: return plan_message(rest);
+    case 4: return shared_object(rest);
     default: return;
   }
 }

@@ -81,7 +81,7 @@ TEST_F(DamagedEntriesTest, SoundButUseless) {
     const std::string good = testing::content_of(file);
     ASSERT_TRUE(fs::remove(file));
     ASSERT_TRUE(store->write(kind == "kernel" ? ArtifactKind::kKernel : ArtifactKind::kPlan,
-                             *Digest::from_hex(file.stem().string()), "uopplan2 or no ELF file"));
+                             *Digest::from_hex(file.stem().string()), "no message and no ELF file"));
     const std::string useless = testing::content_of(file);
     overwrite(file, good);
     expect_made_again(kind, "sound but useless", useless);
