@@ -81,9 +81,8 @@ Tensor argmin(const Tensor& x, std::int64_t axis, bool keepdim) {
 }
 
 Tensor gather(const Tensor& x, std::int64_t axis, const Tensor& index) {
-  if (x.program() != index.program()) throw_invalid("the operands belong to different programs; make both in one");
-  return Tensor(x.program(),
-                checked_node(Op::kGather, {x.node(), index.node()}, {.value = normal_axis(axis, x.rank())}));
+  return x.derived(checked_node(Op::kGather, {x.node(), index.node()}, {.value = normal_axis(axis, x.rank())}),
+                   {&index});
 }
 
 }  // namespace uop

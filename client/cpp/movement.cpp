@@ -20,7 +20,7 @@ Tensor Tensor::reshape(Shape to) const {
                     shape_text(shape()), shape_text(to), numel());
     *open = numel() / rest;
   }
-  return to == shape() ? *this : Tensor(program(), checked_node(Op::kReshape, {node()}, {.ints = std::move(to)}));
+  return to == shape() ? *this : derived(checked_node(Op::kReshape, {node()}, {.ints = std::move(to)}));
 }
 
 Tensor Tensor::permute(const Axes& order) const {
@@ -29,7 +29,7 @@ Tensor Tensor::permute(const Axes& order) const {
   if (order.size() == shape().size() && std::is_sorted(normal.begin(), normal.end()) &&
       std::adjacent_find(normal.begin(), normal.end()) == normal.end())
     return *this;
-  return Tensor(program(), checked_node(Op::kPermute, {node()}, {.ints = std::move(normal)}));
+  return derived(checked_node(Op::kPermute, {node()}, {.ints = std::move(normal)}));
 }
 
 Tensor Tensor::transpose(std::int64_t axis_a, std::int64_t axis_b) const {
@@ -51,22 +51,22 @@ Tensor Tensor::expand(const Shape& to) const {
   if (!fits)
     throw_invalid("{} does not expand to {}: an axis of size 1 may be repeated and axes may be added in front",
                   shape_text(shape()), shape_text(to));
-  return Tensor(program(), broadcast_to(node(), to));
+  return derived(broadcast_to(node(), to));
 }
 
 Tensor Tensor::pad(const std::vector<std::int64_t>& before_after) const {
-  return Tensor(program(), checked_node(Op::kPad, {node()}, {.ints = before_after}));
+  return derived(checked_node(Op::kPad, {node()}, {.ints = before_after}));
 }
 
 Tensor Tensor::shrink(const std::vector<std::int64_t>& begin_end) const {
-  return Tensor(program(), checked_node(Op::kShrink, {node()}, {.ints = begin_end}));
+  return derived(checked_node(Op::kShrink, {node()}, {.ints = begin_end}));
 }
 
 Tensor Tensor::flip(const Axes& axes) const {
   std::vector<std::int64_t> flags(shape().size(), 0);
   if (!axes.empty())
     for (const std::int64_t axis : normal_axes(axes, rank())) flags[static_cast<std::size_t>(axis)] = 1;
-  return Tensor(program(), uop::flip(node(), flags));
+  return derived(uop::flip(node(), flags));
 }
 
 }  // namespace uop

@@ -46,16 +46,20 @@ UOp negated(UOp x) {
   return folded(Op::kMul, x, {scalar_of(x.dtype(), std::int64_t{-1})});
 }
 
-Tensor broadcast_binary(const ProgramPtr& program, Op op, UOp a, UOp b) {
-  const Shape shape = broadcast_shape(a.shape(), b.shape());
-  return Tensor(program, checked_node(op, {broadcast_to(a, shape), broadcast_to(b, shape)}));
+/// The result of an operation on `a` and `b`, of which one is a tensor.
+Tensor derived_from(const Operand& a, const Operand& b, UOp node) {
+  if (a.tensor() && b.tensor()) return a.tensor()->derived(node, {b.tensor()});
+  return (a.tensor() ? a.tensor() : b.tensor())->derived(node);
 }
 
 /// op(a, after(b)) in `dtype`.
 Tensor binary_in(DType dtype, Op op, const Operand& a, const Operand& b, UOp (*after)(UOp) = nullptr) {
   const ProgramPtr& program = program_of(a, b);
   const UOp right = node_of(b, program->graph(), dtype);
-  return broadcast_binary(program, op, node_of(a, program->graph(), dtype), after ? after(right) : right);
+  const UOp left = node_of(a, program->graph(), dtype);
+  const UOp last = after ? after(right) : right;
+  const Shape shape = broadcast_shape(left.shape(), last.shape());
+  return derived_from(a, b, checked_node(op, {broadcast_to(left, shape), broadcast_to(last, shape)}));
 }
 
 Tensor arithmetic(Op op, const Operand& a, const Operand& b, UOp (*after)(UOp) = nullptr) {
@@ -67,7 +71,7 @@ Tensor comparison(Op op, const Operand& a, const Operand& b) {
 }
 
 Tensor of_float(Op op, const Tensor& x) {
-  return Tensor(x.program(), unary(op, x.cast(float_dtype(x.dtype())).node()));
+  return x.derived(unary(op, x.cast(float_dtype(x.dtype())).node()));
 }
 
 }  // namespace
@@ -130,7 +134,9 @@ Tensor where(const Tensor& condition, const Operand& a, const Operand& b) {
   std::array<UOp, 3> src{condition.cast(DType::kBool).node(), node_of(a, graph, dtype), node_of(b, graph, dtype)};
   const Shape shape = broadcast_shape(src[0].shape(), broadcast_shape(src[1].shape(), src[2].shape()));
   for (UOp& u : src) u = broadcast_to(u, shape);
-  return Tensor(condition.program(), checked_node(Op::kWhere, {src[0], src[1], src[2]}));
+  const UOp chosen = checked_node(Op::kWhere, {src[0], src[1], src[2]});
+  if (!a.tensor() && !b.tensor()) return condition.derived(chosen);
+  return derived_from(a, b, chosen);
 }
 
 Tensor exp2(const Tensor& x) {
@@ -159,7 +165,7 @@ Tensor rsqrt(const Tensor& x) {
 }
 
 Tensor abs(const Tensor& x) {
-  return Tensor(x.program(), unary(Op::kAbs, x.cast(arithmetic_dtype(x.dtype())).node()));
+  return x.derived(unary(Op::kAbs, x.cast(arithmetic_dtype(x.dtype())).node()));
 }
 Tensor relu(const Tensor& x) {
   return where(0 < x, x, 0);

@@ -17,11 +17,17 @@ UOp base_of(UOp u) {
 
 }  // namespace
 
-TensorState::TensorState(ProgramPtr owner, UOp value) : program(std::move(owner)), node(value) {
-  program->live_.insert(this);
+bool& NoGrad::active() {
+  static thread_local bool active = false;
+  return active;
+}
+
+TensorState::TensorState(ProgramPtr owner, UOp value)
+    : program(std::move(owner)), node(value), age(program->next_state_++) {
+  program->live_.emplace(age, this);
 }
 TensorState::~TensorState() {
-  program->live_.erase(this);
+  program->live_.erase(age);
 }
 
 Program::Program(std::shared_ptr<Device> device, RunOptions options)
@@ -68,36 +74,80 @@ void Program::realize(std::span<TensorState* const> states) {
   std::unordered_map<UOp, UOp, UOpHash> leaves;
   for (std::size_t i = 0; i < request.wanted.size(); ++i)
     leaves[request.wanted[i]] = leaf(outcome.outputs[i], request.wanted[i].shape());
-  for (TensorState* state : live_) {
+  for (const auto& [age, state] : live_) {
     const auto found = leaves.find(state->node);
     if (found == leaves.end()) continue;
-    if (state->node.numel() == 1) state->history = state->node;
+    if (state->requires_grad && state->is_leaf) state->before = state->node;
+    if (state->requires_grad && !state->is_leaf) origins_[base_of(found->second).arg().value] = state->node;
     state->node = found->second;
   }
   collect();
 }
 
+UOp Program::with_history(UOp u) {
+  const auto origin = [&](UOp node) {
+    if (node.op() != Op::kBuffer) return UOp();
+    const auto found = origins_.find(node.arg().value);
+    return found == origins_.end() ? UOp() : found->second;
+  };
+  // A replacement may read realized values itself.
+  for (bool again = true; again;) {
+    again = false;
+    u = rebuild({&u, 1}, *graph_, [&](UOp original, UOp made) {
+          const UOp computed_by = origin(original);
+          if (!computed_by) return made;
+          again = true;
+          return reshape(computed_by, original.shape());
+        }).front();
+  }
+  return u;
+}
+
+std::vector<std::shared_ptr<TensorState>> Program::parameters() const {
+  std::vector<std::shared_ptr<TensorState>> list;
+  for (const auto& [age, state] : live_)
+    if (state->requires_grad && state->is_leaf) list.push_back(state->shared_from_this());
+  return list;
+}
+
 /// Drops buffers that no live tensor reaches, and, when most of the graph is dead, the graph.
 void Program::collect() {
   std::vector<UOp> roots;
-  for (const TensorState* state : live_) {
+  for (const auto& [age, state] : live_) {
     roots.push_back(state->node);
-    if (state->history) roots.push_back(state->history);
+    if (state->before) roots.push_back(state->before);
   }
-  const std::vector<UOp> alive = toposort(roots);
+  const std::size_t of_states = roots.size();
+  // What a realized value was computed by is alive as long as the value is.
+  std::unordered_map<std::int64_t, UOp> origins;
+  std::vector<std::int64_t> slots;  // of origins, as they stand in roots
+  std::vector<UOp> alive;
+  for (std::size_t known = roots.size() + 1; known != roots.size();) {
+    known = roots.size();
+    alive = toposort(roots);
+    for (const UOp u : alive) {
+      if (u.op() != Op::kBuffer) continue;
+      const auto found = origins_.find(u.arg().value);
+      if (found == origins_.end() || !origins.emplace(*found).second) continue;
+      roots.push_back(found->second);
+      slots.push_back(found->first);
+    }
+  }
   std::unordered_map<std::int64_t, BufferHandle> used;
   for (const UOp u : alive)
     if (u.op() == Op::kBuffer) used[u.arg().value] = buffers_.at(u.arg().value);
   buffers_ = std::move(used);
+  origins_ = std::move(origins);
   if (graph_->size() < 2 * alive.size() + kSlackNodes) return;
 
   auto fresh = std::make_unique<Graph>();
   const std::vector<UOp> moved = rebuild(roots, *fresh, [](UOp, UOp rebuilt) { return rebuilt; });
   auto next = moved.begin();
-  for (TensorState* state : live_) {
+  for (const auto& [age, state] : live_) {
     state->node = *next++;
-    if (state->history) state->history = *next++;
+    if (state->before) state->before = *next++;
   }
+  for (std::size_t i = 0; i < slots.size(); i++) origins_[slots[i]] = moved[of_states + i];
   graph_ = std::move(fresh);
 }
 

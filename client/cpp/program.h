@@ -4,10 +4,10 @@
 // thread at a time; any number of programs may share a device.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "client/cpp/device.h"
 
@@ -17,7 +17,7 @@ class Program;
 using ProgramPtr = std::shared_ptr<Program>;
 
 /// What a Tensor and its copies share: a node of the program's graph. Known to the program while it lives.
-struct TensorState {
+struct TensorState : std::enable_shared_from_this<TensorState> {
   TensorState(ProgramPtr owner, UOp value);
   ~TensorState();
   TensorState(const TensorState&) = delete;
@@ -25,7 +25,24 @@ struct TensorState {
 
   ProgramPtr program;
   UOp node;
-  UOp history;  // of a realized tensor of one element: the node it was computed by, since it may be a loss
+  bool requires_grad = false;             // gradients flow to it: a parameter, or computed from one
+  bool is_leaf = true;                    // not computed from tensors that require gradients
+  std::uint64_t age = 0;                  // among the states of the program
+  UOp before;                             // of a leaf that was realized: the node it was, which a loss may hold
+  std::shared_ptr<TensorState> gradient;  // what `backward` has summed up
+};
+
+/// Within its life, on its thread, results do not depend on their inputs as far as gradients go.
+class NoGrad {
+ public:
+  NoGrad() : before_(active()) { active() = true; }
+  ~NoGrad() { active() = before_; }
+  NoGrad(const NoGrad&) = delete;
+  NoGrad& operator=(const NoGrad&) = delete;
+  static bool& active();
+
+ private:
+  const bool before_;
 };
 
 class Program {
@@ -46,6 +63,11 @@ class Program {
 
   /// The plan of the states in one graph, made and cached but not run. Throws ClientError.
   CompileReport compile(std::span<TensorState* const> states);
+
+  /// `u` in terms of what the realized values in it were computed from, as far as gradients pass through them.
+  UOp with_history(UOp u);
+  /// The leaves that require gradients, in the order they were made.
+  std::vector<std::shared_ptr<TensorState>> parameters() const;
 
   /// Computes the states in one graph and makes each a leaf on its result; so are all others that stand for the same
   /// value. Frees buffers that no tensor needs any more. Throws ClientError; then nothing has changed.
@@ -68,7 +90,9 @@ class Program {
   std::unique_ptr<Graph> graph_ = std::make_unique<Graph>();
   std::int64_t next_slot_ = 0;
   std::unordered_map<std::int64_t, BufferHandle> buffers_;  // by slot
-  std::unordered_set<TensorState*> live_;
+  std::unordered_map<std::int64_t, UOp> origins_;           // by slot: what the buffer was computed by, in its shape
+  std::map<std::uint64_t, TensorState*> live_;              // by age
+  std::uint64_t next_state_ = 0;
 };
 
 }  // namespace uop

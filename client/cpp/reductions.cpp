@@ -23,7 +23,7 @@ Tensor reduced(Op op, const Tensor& x, const Axes& axes, bool keepdim) {
   if (normal.empty()) return x;
   const Tensor ordered = x.permute(reduced_last(normal, x.rank()));
   const Arg arg{.op = op, .value = static_cast<std::int64_t>(normal.size())};
-  const Tensor result(x.program(), checked_node(Op::kReduce, {ordered.node()}, arg));
+  const Tensor result = ordered.derived(checked_node(Op::kReduce, {ordered.node()}, arg));
   if (!keepdim) return result;
   Shape kept = x.shape();
   for (const std::int64_t axis : normal) kept[static_cast<std::size_t>(axis)] = 1;
@@ -38,7 +38,7 @@ Tensor average(const Tensor& x, const Axes& axes, bool keepdim) {
   for (const std::int64_t axis : normal_axes(axes, x.rank()))
     count *= static_cast<double>(x.shape()[static_cast<std::size_t>(axis)]);
   const UOp sum = x.cast(is_half(x.dtype()) ? DType::kF32 : x.dtype()).sum(axes, keepdim).node();
-  return Tensor(x.program(), binary(Op::kDiv, sum, full_like(sum, count))).cast(x.dtype());
+  return x.derived(binary(Op::kDiv, sum, full_like(sum, count))).cast(x.dtype());
 }
 
 }  // namespace

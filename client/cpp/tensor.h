@@ -36,9 +36,15 @@ constexpr DType dtype_of() {
   return DType::kNone;
 }
 
+class Operand;  // operators.h
+
 class Tensor {
  public:
+  /// A leaf: no function of other tensors.
   Tensor(const ProgramPtr& program, UOp node) : state_(std::make_shared<TensorState>(program, node)) {}
+  explicit Tensor(std::shared_ptr<TensorState> state) : state_(std::move(state)) {}
+  /// The tensor of a node computed from this one and `others`, which must be of its program.
+  Tensor derived(UOp node, std::initializer_list<const Tensor*> others = {}) const;
 
   /// Copies `values` (row-major) to the device. Their number must be that of the shape.
   template <class T>
@@ -112,6 +118,28 @@ class Tensor {
   Tensor contiguous() const;
   /// The identity; gradients stop here.
   Tensor detach() const;
+
+  // Changing in place. What was built from the tensor before reads the value before.
+
+  /// Stands for `value` from now on, broadcast to this shape and cast to this dtype; returns *this.
+  const Tensor& assign(const Operand& value) const;
+  const Tensor& operator+=(const Operand& value) const;
+  const Tensor& operator-=(const Operand& value) const;
+  const Tensor& operator*=(const Operand& value) const;
+  const Tensor& operator/=(const Operand& value) const;
+
+  // Gradients.
+
+  bool requires_grad() const { return state_->requires_grad; }
+  bool is_leaf() const { return state_->is_leaf; }
+  /// Whether gradients flow to this leaf; returns *this. Only floats have gradients.
+  const Tensor& set_requires_grad(bool on = true) const;
+  /// Adds d this / d t to the gradient of each of `wrt`; where it is empty, of every parameter (a leaf that requires
+  /// gradients) that this one element depends on. Nothing is computed yet.
+  void backward(const std::vector<Tensor>& wrt = {}) const;
+  /// What `backward` has summed up, if anything.
+  std::optional<Tensor> grad() const;
+  void zero_grad() const { state_->gradient = nullptr; }
 
  private:
   void check_readable_as(DType dtype) const;

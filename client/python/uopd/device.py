@@ -1,0 +1,448 @@
+"""A server as a place where tensors live and run: ``connect`` and ``serve`` give one.
+
+All methods block and may be called from any thread. Buffers of tensors that die are freed at the server in batches, by
+a thread of the device that also keeps the session's lease.
+"""
+from __future__ import annotations
+
+import collections
+import contextvars
+import dataclasses
+import os
+import threading
+import time
+import weakref
+from typing import Any, Callable, Iterator, Mapping, Sequence
+
+import grpc
+import numpy as np
+
+from uopd import errors
+from uopd._dtype import DType
+from uopd._graph import UOp, toposort
+from uopd._progress import Progress
+from uopd._version import __version__
+from uopd._wire import encode
+from uopd.v1 import plan_pb2, service_pb2
+
+#: Bytes of one message of an upload: large enough that a message costs little. A server may ask for less.
+_CHUNK_BYTES = 1 << 20
+#: Released buffers wait this long for others before they are freed together; so many are not held back.
+_RELEASE_DELAY_SECONDS = 0.01
+_RELEASE_BATCH = 1000
+#: Host data up to this size goes along with the run that reads it; on its second use it is put at the server.
+_INLINE_BYTES = 256 << 10
+#: Plans remembered by what their graph was; a program runs a few structures.
+_KNOWN_PLANS = 1024
+_SHORT_CALL_SECONDS = 10.0
+
+OptionValue = str | int | float | bool
+
+
+class Buffer:
+    """Memory of a tensor: at the server, or still here because no run needed it so far. Immutable; freed with the last
+    reference."""
+
+    __slots__ = ("device", "dtype", "elements", "_id", "_host", "_used", "__weakref__")
+
+    def __init__(self, device: Device, dtype: DType, elements: int, id: str = "", host: bytes | None = None) -> None:
+        self.device = device
+        self.dtype = dtype
+        self.elements = elements
+        self._id = id
+        self._host = host
+        self._used = False
+
+    def __del__(self) -> None:
+        if self._id:
+            self.device._release(self._id)
+
+    @property
+    def nbytes(self) -> int:
+        return self.elements * self.dtype.itemsize
+
+    def read(self) -> bytes:
+        """The elements' bytes, row-major and little-endian."""
+        if self._host is not None:
+            return self._host
+        return self.device._get(self._id, self.nbytes)
+
+    def as_input(self, room: int) -> service_pb2.Input:
+        """What an Execute calls it; ``room``: how many bytes may still go along inline."""
+        if not self._id:
+            assert self._host is not None
+            if not self._used and len(self._host) <= min(room, _INLINE_BYTES):
+                self._used = True
+                return service_pb2.Input(inline_bytes=self._host)
+            self._id = self.device._put(self._host, self.dtype, self.elements)
+            self._host = None
+        return service_pb2.Input(buffer=self._id)
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What a run did. Times in seconds; ``compiled``: kernels that a C compiler had to make for it; ``plan``: where the
+    plan came from, "memory", "store" or "compiled"."""
+
+    kernels: int
+    compiled: int
+    plan: str
+    queue: float
+    schedule: float
+    run: float
+    per_kernel: tuple[tuple[str, float, int, int], ...] = ()  # name, seconds, flops, bytes; with verbosity 2
+
+
+@dataclasses.dataclass
+class Totals:
+    """Sums over the runs of a device, for a program that wants to tell what it cost."""
+
+    runs: int = 0
+    plans_compiled: int = 0
+    plan_hits: int = 0
+    kernels_run: int = 0
+    kernels_compiled: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """A plan at the server, and how it is bound: ``input_slots`` of the graph it was made from, in the plan's order."""
+
+    id: str
+    input_slots: tuple[int, ...]
+    root_outputs: tuple[int, ...]
+    message: Any  # uopd.v1.Plan: kernels, temporaries, outputs
+
+    @property
+    def kernels(self) -> list[str]:
+        """Their names: "r_4_8" is a reduction, "e_4_8" elementwise, with the shape of what they make."""
+        return [k.name for k in self.message.kernels]
+
+
+class Device:
+    """A session at a server. ``with device:`` makes it the one that new tensors live on, and closes it at the end."""
+
+    def __init__(self, address: str, options: Mapping[str, OptionValue] | None = None) -> None:
+        self.address = address
+        #: Compile options by their names at the server (see ``server_options``), e.g. {"numerics": "strict"}.
+        self.options: dict[str, OptionValue] = dict(options or {})
+        #: 0..3 as of ``uop -v``: from 2 on reports have a row for each kernel.
+        self.verbosity = 0
+        self.report: Report | None = None
+        self.totals = Totals()
+        #: Seconds a run may take; None: no limit.
+        self.timeout: float | None = None
+        #: What random numbers are drawn from here; made by the first draw (see uopd.random).
+        self.generator: Any = None
+        self._channel = grpc.insecure_channel(address, [
+            ("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1),
+            ("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0),
+            ("grpc.keepalive_time_ms", 20_000), ("grpc.keepalive_timeout_ms", 20_000),
+            ("grpc.http2.max_pings_without_data", 0)])  # fmt: skip
+        self._metadata: tuple[tuple[str, str], ...] = ()
+        self._methods: dict[str, Any] = {}
+        hello = self._call("Hello", service_pb2.HelloRequest(min_version=1, max_version=1,
+                                                             client=f"uopd-python/{__version__}"),
+                           timeout=_SHORT_CALL_SECONDS)  # fmt: skip
+        self._metadata = (("uopd-session", hello.session),)
+        self._limits = hello.limits
+        self._hello = hello
+        self._plans: collections.OrderedDict[bytes, Plan] = collections.OrderedDict()
+        self._plans_lock = threading.Lock()
+        self._released: collections.deque[str] = collections.deque()
+        self._wake = threading.Event()
+        self._closed = False
+        self._default_tokens: list[contextvars.Token[Device | None]] = []
+        self._keeper = threading.Thread(target=_keep, name="uopd-keeper", daemon=True,
+                                        args=(weakref.ref(self), self._wake, max(1, hello.lease_seconds)))  # fmt: skip
+        self._keeper.start()
+
+    # ------------------------------------------------------------------ life
+
+    def __enter__(self) -> Device:
+        self._default_tokens.append(_default.set(self))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _default.reset(self._default_tokens.pop())
+        self.close()
+
+    def close(self) -> None:
+        """Ends the session's use: frees what was released and closes the connection. Tensors on it are gone."""
+        if self._closed:
+            return
+        self._closed = True
+        self._wake.set()
+        if threading.current_thread() is not self._keeper:
+            self._keeper.join(timeout=1.0)
+        self._channel.close()
+        global _fallback
+        if _fallback is self:
+            _fallback = None
+
+    def __repr__(self) -> str:
+        return f"<uopd.Device {self.address}, server {self._hello.server_version}, {self._hello.target.cpu}>"
+
+    # ------------------------------------------------------------------ what it is
+
+    @property
+    def ops(self) -> dict[str, str]:
+        """The ops the server knows: name and meaning."""
+        return {op.name: op.help for op in self._hello.ops}
+
+    @property
+    def server_options(self) -> dict[str, str]:
+        """The compile options the server takes: name and meaning."""
+        return {o.name: f"{o.help} (default {o.default_value}; {o.allowed or 'any'})" for o in self._hello.options}
+
+    def status(self) -> dict[str, Any]:
+        """What the server says of itself: version, cache, counters."""
+        reply = self._call("Status", service_pb2.StatusRequest(), timeout=_SHORT_CALL_SECONDS)
+        return {f.name: getattr(reply, f.name) for f in reply.DESCRIPTOR.fields if f.name != "target"}
+
+    # ------------------------------------------------------------------ runs
+
+    def plan(self, roots: Sequence[UOp]) -> Plan:
+        """The plan of a graph, compiled and cached, but not run."""
+        nodes = toposort(roots)
+        graph, _ = encode(nodes, roots)
+        return self._compile(graph, nodes)[0]
+
+    def run(self, roots: Sequence[UOp]) -> list[Buffer]:
+        """Computes ``roots`` in one plan; one buffer a root."""
+        return self.run_known(roots)[0]
+
+    def run_known(self, roots: Sequence[UOp]) -> tuple[list[Buffer], Plan, list[Buffer]]:
+        """The same; also the plan, and the buffers the graph read, by slot."""
+        nodes = toposort(roots)
+        graph, inputs = encode(nodes, roots)
+        key = repr(sorted(self.options.items())).encode() + b"\0" + graph.SerializeToString(deterministic=True)
+        with self._plans_lock:
+            plan = self._plans.get(key)
+            if plan is not None:
+                self._plans.move_to_end(key)
+        if plan is not None:
+            try:
+                return self.execute(plan, inputs, nodes), plan, inputs
+            except errors.NotFound as error:
+                if "plan" not in str(error):
+                    raise
+        # Not known here, or not known there any more: the graph says it all again.
+        plan, reply = self._compile(graph, nodes)
+        outputs = self.execute(plan, inputs, nodes, compiled=reply)
+        with self._plans_lock:
+            self._plans[key] = plan
+            if len(self._plans) > _KNOWN_PLANS:
+                self._plans.popitem(last=False)
+        return outputs, plan, inputs
+
+    def execute(
+        self, plan: Plan, inputs: Sequence[Buffer], nodes: Sequence[UOp] = (), compiled: Any = None
+    ) -> list[Buffer]:
+        """Runs a plan on buffers by the slots of the graph it was made from; one buffer a root."""
+        request = service_pb2.ExecuteRequest(plan_id=plan.id, verbosity=max(1, self.verbosity))
+        room = int(self._limits.inline_bytes)
+        for slot in plan.input_slots:
+            value = inputs[slot].as_input(room)
+            room -= len(value.inline_bytes)
+            request.inputs.append(value)
+        reply = self._call("Execute", request, self.timeout, nodes)
+        self._note(reply.report, compiled)
+        made = [Buffer(self, _dtype_by_number(o.tensor.dtype), o.tensor.elements, o.buffer) for o in reply.outputs]
+        return [made[i] for i in plan.root_outputs]
+
+    def explain(self, roots: Sequence[UOp]) -> list[tuple[str, str]]:
+        """What every pass makes of a graph: (stage, text), down to the C source."""
+        nodes = toposort(roots)
+        request = service_pb2.ExplainRequest(graph=encode(nodes, roots)[0], options=self._options())
+        reply = self._call("Explain", request, None, nodes)
+        return [(s.name, s.text) for s in reply.stages]
+
+    # ------------------------------------------------------------------ calls
+
+    def _options(self) -> dict[str, str]:
+        def text(value: OptionValue) -> str:
+            return str(value).lower() if isinstance(value, bool) else str(value)
+
+        return {name: text(value) for name, value in self.options.items()}
+
+    def _compile(self, graph: Any, nodes: Sequence[UOp]) -> tuple[Plan, Any]:
+        request = service_pb2.CompileRequest(graph=graph, options=self._options())
+        with Progress() as progress:
+            reply = self._call("Compile", request, self.timeout, nodes,
+                               waiting=lambda: progress.show(f"compiling a graph of {len(nodes)} nodes"))  # fmt: skip
+        return Plan(reply.plan_id, tuple(reply.input_slots), tuple(reply.root_outputs), reply.plan), reply
+
+    def _note(self, report: Any, compiled: Any) -> None:
+        origin = report.origin if compiled is None else compiled.origin
+        kernels_compiled = report.kernels_compiled + (0 if compiled is None else compiled.kernels_compiled)
+        schedule = report.schedule_ns + (0 if compiled is None else compiled.schedule_ns)
+        name = {1: "memory", 2: "store", 3: "compiled"}.get(origin, "")
+        self.report = Report(report.kernels, kernels_compiled, name, report.queue_ns / 1e9, schedule / 1e9,
+                             report.run_ns / 1e9,
+                             tuple((k.name, k.ns / 1e9, k.flops, k.bytes) for k in report.kernel_runs))  # fmt: skip
+        self.totals.runs += 1
+        self.totals.kernels_run += report.kernels
+        self.totals.kernels_compiled += kernels_compiled
+        if name == "compiled":
+            self.totals.plans_compiled += 1
+        else:
+            self.totals.plan_hits += 1
+
+    def _put(self, data: bytes, dtype: DType, elements: int) -> str:
+        spec = plan_pb2.TensorSpec(dtype=dtype.number, elements=elements)
+        chunk = min(_CHUNK_BYTES, int(self._limits.chunk_bytes) or _CHUNK_BYTES)
+        view = memoryview(data)
+        with Progress() as progress:
+
+            def parts() -> Iterator[Any]:
+                yield service_pb2.PutBufferRequest(header=service_pb2.PutBufferRequest.Header(tensor=spec))
+                for at in range(0, len(data), chunk):
+                    progress.show(f"uploading {at / 1e6:.0f} of {len(data) / 1e6:.0f} MB")
+                    yield service_pb2.PutBufferRequest(chunk=bytes(view[at : at + chunk]))
+
+            try:
+                return str(self._method("PutBuffer")(parts(), metadata=self._metadata).buffer)
+            except grpc.RpcError as error:
+                raise errors.error_of(error, self.address) from None
+
+    def _get(self, buffer: str, nbytes: int) -> bytes:
+        parts: list[bytes] = []
+        try:
+            for part in self._method("GetBuffer")(service_pb2.GetBufferRequest(buffer=buffer),
+                                                  metadata=self._metadata):  # fmt: skip
+                parts.append(part.chunk)
+        except grpc.RpcError as error:
+            raise errors.error_of(error, self.address) from None
+        data = b"".join(parts)
+        if len(data) != nbytes:
+            raise errors.InternalError(f"server {self.address} sent {len(data)} bytes of a buffer of {nbytes}")
+        return data
+
+    def _release(self, buffer: str) -> None:
+        self._released.append(buffer)
+        self._wake.set()
+
+    def _call(
+        self,
+        method: str,
+        request: Any,
+        timeout: float | None = None,
+        nodes: Sequence[UOp] = (),
+        waiting: Callable[[], None] | None = None,
+    ) -> Any:
+        try:
+            if waiting is None:
+                return self._method(method)(request, timeout=timeout, metadata=self._metadata)
+            call = self._method(method).future(request, timeout=timeout, metadata=self._metadata)
+            while True:
+                try:
+                    return call.result(timeout=0.1)
+                except grpc.FutureTimeoutError:
+                    waiting()
+                except BaseException:
+                    call.cancel()
+                    raise
+        except grpc.RpcError as error:
+            raise errors.error_of(error, self.address, nodes) from None
+
+    def _method(self, name: str) -> Any:
+        known = self._methods.get(name)
+        if known is not None:
+            return known
+        kind, request, reply = _METHODS.get(name, ("unary_unary", name + "Request", name + "Reply"))
+        made = getattr(self._channel, kind)(
+            f"/uopd.v1.Uopd/{name}",
+            request_serializer=getattr(service_pb2, request).SerializeToString,
+            response_deserializer=getattr(service_pb2, reply).FromString,
+        )
+        self._methods[name] = made
+        return made
+
+    def _free_released(self) -> None:
+        while self._released:
+            batch = [self._released.popleft() for _ in range(min(len(self._released), _RELEASE_BATCH))]
+            self._call("FreeBuffers", service_pb2.FreeBuffersRequest(buffers=batch), timeout=_SHORT_CALL_SECONDS)
+
+    def _renew(self) -> None:
+        self._call("Renew", service_pb2.RenewRequest(), timeout=_SHORT_CALL_SECONDS)
+
+
+_METHODS = {
+    "PutBuffer": ("stream_unary", "PutBufferRequest", "PutBufferReply"),
+    "GetBuffer": ("unary_stream", "GetBufferRequest", "GetBufferReply"),
+}
+
+
+def _keep(device: weakref.ref[Device], wake: threading.Event, lease_seconds: int) -> None:
+    """The keeper: holds no reference to the device while it waits, so that one that nobody needs goes."""
+    renew_at = time.monotonic() + lease_seconds * 2 / 3
+    while True:
+        wake.wait(timeout=max(0.0, renew_at - time.monotonic()))
+        if wake.is_set():
+            time.sleep(_RELEASE_DELAY_SECONDS)  # for others that die with it
+            wake.clear()
+        own = device()
+        if own is None:
+            return
+        try:
+            own._free_released()
+            if own._closed:
+                return
+            if time.monotonic() >= renew_at:
+                own._renew()
+        except (errors.UopdError, ValueError):
+            # A lost lease frees the buffers too, and the next call of the user says what is wrong.
+            if own._closed:
+                return
+        if time.monotonic() >= renew_at:
+            renew_at = time.monotonic() + lease_seconds * 2 / 3
+        del own
+
+
+def _dtype_by_number(number: int) -> DType:
+    from uopd._dtype import BY_NUMBER
+
+    return BY_NUMBER[number]
+
+
+def to_bytes(array: np.ndarray, dtype: DType) -> bytes:
+    """The elements of ``array`` in ``dtype``, row-major and little-endian."""
+    from uopd._dtype import bf16, to_bf16_bits
+
+    if dtype is bf16:
+        array = to_bf16_bits(array.astype(np.float32))
+    return np.ascontiguousarray(array, dtype.numpy).tobytes()
+
+
+# ---------------------------------------------------------------------- the device that new tensors live on
+
+_default: contextvars.ContextVar[Device | None] = contextvars.ContextVar("uopd_device", default=None)
+_fallback: Device | None = None
+
+
+def connect(address: str, **options: OptionValue) -> Device:
+    """A session at the server at ``address``: "host:port" or "unix:/path". The first one made is where new tensors
+    live, unless another is entered (``with uopd.connect(…):``). ``options`` are compile options of its runs, e.g.
+    ``numerics="strict"``. Raises Unavailable where no server answers."""
+    global _fallback
+    device = Device(address, options)
+    if _fallback is None:
+        _fallback = device
+    return device
+
+
+def default_device() -> Device:
+    """The device that new tensors live on: the innermost entered, else the first connected to, else the server that the
+    environment names (UOPD_SERVER), else a local one (see ``serve``)."""
+    entered = _default.get()
+    if entered is not None:
+        return entered
+    if _fallback is not None:
+        return _fallback
+    address = os.environ.get("UOPD_SERVER")
+    if address:
+        return connect(address)
+    from uopd.local import serve
+
+    return serve()
