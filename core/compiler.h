@@ -15,7 +15,7 @@ namespace uop {
 
 /// Part of every structure key: to be raised whenever an equal graph may give another plan than before, so that plans
 /// stored by an earlier build are not served. tests/engine/plan_epoch_test.cpp tells when.
-inline constexpr int kPlanEpoch = 2;
+inline constexpr int kPlanEpoch = 3;
 
 /// Called after each pass with its name ("lower r_4_8" for a pass over one kernel) and, made only when asked for, the
 /// text of what came out.

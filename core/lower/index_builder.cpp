@@ -131,6 +131,13 @@ void IndexBuilder::sort_terms(Sum& sum) {
   std::ranges::sort(sum.terms, {}, [](const Term& t) { return t.value.id(); });
 }
 
+IndexBuilder::Sum IndexBuilder::remainders(const Sum& sum, std::int64_t divisor) {
+  Sum reduced = sum;
+  for (Term& t : reduced.terms) t.factor %= divisor;
+  sort_terms(reduced);
+  return reduced;
+}
+
 UOp IndexBuilder::node_of(const Sum& sum) {
   UOp result;
   for (const Term& t : sum.terms) {
@@ -195,6 +202,12 @@ UOp IndexBuilder::div(UOp a, std::int64_t divisor) {
   sort_terms(rest);
   const Bounds rest_bounds = bounds_of(rest);
   if (within(rest_bounds, 0, divisor - 1)) return node_of(whole);
+  // (i + 10 k) / 9 is k where i + k is below 9: what windows (rows one longer than what they repeat) are made of.
+  if (within(bounds_of(remainders(rest, divisor)), 0, divisor - 1)) {
+    for (const Term& t : rest.terms) whole.terms.push_back({t.value, t.factor / divisor});
+    sort_terms(whole);
+    return node_of(whole);
+  }
   if (rest_bounds.low < 0) {  // taking the whole part out could make the numerator negative
     const UOp plain = binary(Op::kDiv, a, number(divisor));
     return plain;
@@ -227,6 +240,8 @@ UOp IndexBuilder::mod(UOp a, std::int64_t divisor) {
   sort_terms(rest);
   const Bounds rest_bounds = bounds_of(rest);
   if (within(rest_bounds, 0, divisor - 1)) return node_of(rest);
+  const Sum reduced = remainders(rest, divisor);  // as in `div`
+  if (within(bounds_of(reduced), 0, divisor - 1)) return node_of(reduced);
   if (rest_bounds.low < 0) return binary(Op::kMod, a, number(divisor));
   if (common > 1 && rest.constant % common == 0) {  // (gx) % (gc) = g * (x % c)
     Sum smaller;

@@ -57,6 +57,7 @@ class IndexBuilder {
   void merge_quotients(Sum& sum);
   bool merge_one_quotient(Sum& sum);
   static void sort_terms(Sum& sum);
+  static Sum remainders(const Sum& sum, std::int64_t divisor);  // of its factors
   UOp node_of(const Sum& sum);
   Bounds bounds_of(const Sum& sum);
   Bounds compute_bounds(UOp a) const;

@@ -42,6 +42,26 @@ bool has_division(UOp root) {
   return false;
 }
 
+/// Windows are rows of one element more than what they repeat: (i + 10 k) / 9 is k where i + k < 9.
+TEST(IndexBuilder, FactorsBeyondTheDivisorAreTakenOut) {
+  Graph g;
+  IndexBuilder b(g);
+  const UOp i = range(g, 0, 7);
+  const UOp k = range(g, 1, 3);
+  const UOp window = b.add(i, b.mul(k, 10));
+  EXPECT_EQ(b.mod(window, 9), b.add(i, k));
+  EXPECT_EQ(b.div(window, 9), k);
+  EXPECT_EQ(b.add(b.mul(b.div(window, 9), 9), b.mod(window, 9)), window);
+  const UOp wraps = b.add(range(g, 2, 8), b.mul(k, 10));  // up to 7 + 2
+  EXPECT_TRUE(has_division(b.mod(wraps, 9)));
+  const UOp back = b.add(b.add(b.number(40), b.mul(i, -1)), b.mul(k, 10));
+  for (std::int64_t x = 0; x < 7; x++)
+    for (std::int64_t y = 0; y < 3; y++) {
+      EXPECT_EQ(value_of(b.mod(back, 9), {x, y}), (40 - x + 10 * y) % 9);
+      EXPECT_EQ(value_of(b.div(back, 9), {x, y}), (40 - x + 10 * y) / 9);
+    }
+}
+
 TEST(IndexBuilder, BoundsDecideQuotients) {
   Graph g;
   IndexBuilder b(g);

@@ -48,7 +48,8 @@ Row = dict[str, Any]
 TOLERANCES = {"f32": 1e-6, "f64": 1e-13, "f16": 2e-3, "bf16": 1.6e-2}
 GRADIENT_TOLERANCE = 1e-6
 
-_SPEC = re.compile(r"(?P<fixed>=?)(?P<dtype>\w+)\[(?P<shape>[\d,]*)\](?: (?P<low>\S+)\.\.(?P<high>\S+)| values (?P<values>\S*))?")
+_SPEC = re.compile(r"(?P<fixed>=?)(?P<dtype>\w+)\[(?P<shape>[\d,]*)\]"
+                   r"(?: (?P<low>\S+)\.\.(?P<high>\S+)| values (?P<values>\S*))?")  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -168,7 +169,9 @@ def _with_dtype(spec: Input, old: uopd._dtype.DType | None, name: str) -> Input:
         return spec
     dtype = _dtype.BY_NAME[name]
     if spec.values is not None:
-        values = spec.values if dtype.is_float == spec.dtype.is_float else tuple(str(int(float(v))) for v in spec.values)
+        values = spec.values
+        if not dtype.is_float and spec.dtype.is_float:
+            values = tuple(str(int(float(v))) for v in values)
         return dataclasses.replace(spec, dtype=dtype, values=values)
     low, high = spec.low, spec.high
     if not dtype.is_float:
@@ -228,9 +231,8 @@ def as_f64(array: np.ndarray) -> np.ndarray:
 def tolerance(row: Row, dtype: uopd._dtype.DType) -> float:
     given = row.get("tol", {})
     if isinstance(given, dict):
-        return float(given.get(dtype.name, given.get("half") if dtype.is_half and "half" in given else TOLERANCES[dtype.name]))
-    return float(given) * max(1.0, TOLERANCES[dtype.name] / TOLERANCES["f32"]) if dtype is not _dtype.f64 else (
-        float(given) * TOLERANCES["f64"] / TOLERANCES["f32"])
+        return float(given.get(dtype.name, given.get("half" if dtype.is_half else "", TOLERANCES[dtype.name])))
+    return float(given) * TOLERANCES[dtype.name] / TOLERANCES["f32"]
 
 
 def compare(row: Row, label: str, got: np.ndarray, dtype: uopd._dtype.DType, want: Any) -> None:
@@ -246,7 +248,8 @@ def compare(row: Row, label: str, got: np.ndarray, dtype: uopd._dtype.DType, wan
     want = as_f64(round_to(want, dtype)) if dtype is not _dtype.f64 else as_f64(want)
     np.testing.assert_allclose(as_f64(got), want, rtol=tol, atol=atol, err_msg=where)
     if row.get("bits"):
-        np.testing.assert_array_equal(np.signbit(got) & ~np.isnan(got), np.signbit(want) & ~np.isnan(want), err_msg=where)
+        numbers = ~np.isnan(want)
+        np.testing.assert_array_equal(np.signbit(got) & numbers, np.signbit(want) & numbers, err_msg=where)
 
 
 def differences(row: Row, arrays: list[np.ndarray], weights: Sequence[np.ndarray], i: int) -> np.ndarray:

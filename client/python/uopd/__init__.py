@@ -6,6 +6,7 @@
 
 The first tensor finds a server (UOPD_SERVER), or starts one on this machine; ``uopd.connect("host:port")`` names one.
 """
+from uopd import data, io, nn, optim
 from uopd._base import grad, no_grad, realize
 from uopd._dtype import bf16, bool_, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
 from uopd._joining import (
@@ -38,7 +39,7 @@ from uopd.creation import (
     zeros,
     zeros_like,
 )
-from uopd.device import Device, connect
+from uopd.device import Device, connect, default_device
 from uopd.errors import JitError, UopdError
 from uopd.jit import jit
 from uopd.local import serve
@@ -58,10 +59,10 @@ from uopd.random import (
 
 __all__ = [
     "Device", "Generator", "JitError", "Tensor", "UopdError", "__version__", "arange", "atleast_1d", "atleast_2d",
-    "atleast_3d", "bernoulli", "bf16", "bmm", "bool_", "broadcast_tensors", "cat", "concatenate", "connect", "dot",
+    "atleast_3d", "bernoulli", "bf16", "bmm", "bool_", "broadcast_tensors", "cat", "concatenate", "connect", "data", "default_device", "dot",
     "einsum", "empty", "empty_like", "eye", "f16", "f32", "f64", "from_numpy", "full", "full_like", "grad",
-    "hstack", "i16", "i32", "i64", "i8", "integers", "jit", "linspace", "manual_seed", "matmul", "meshgrid",
-    "no_grad", "normal", "ones", "ones_like", "outer", "permutation", "rand", "randint", "randn", "randperm",
+    "hstack", "io", "i16", "i32", "i64", "i8", "integers", "jit", "linspace", "manual_seed", "matmul", "meshgrid",
+    "nn", "no_grad", "normal", "ones", "ones_like", "optim", "outer", "permutation", "rand", "randint", "randn", "randperm",
     "realize", "serve", "stack", "tensor", "tensordot", "trace", "u16", "u32", "u64", "u8", "uniform", "vecdot",
     "vstack", "zeros", "zeros_like",
 ]  # fmt: skip

@@ -7,6 +7,7 @@ stands for another node from then on; what was built from it before keeps readin
 from __future__ import annotations
 
 import contextlib
+import itertools
 import threading
 import weakref
 from typing import Any, Iterator, Self, Sequence
@@ -17,7 +18,7 @@ from uopd import _dtype
 from uopd._build import Number, base_buffer, broadcast_shapes, broadcast_to, cast, constant, reshape
 from uopd._dtype import DType, DTypeLike, dtype_of
 from uopd._graph import Shape, UOp, node, substitute, toposort
-from uopd.device import Buffer, Device, Plan, default_device, to_bytes
+from uopd.device import Array, Buffer, Device, Plan, default_device, to_bytes
 
 
 class _State(threading.local):
@@ -40,6 +41,8 @@ def no_grad() -> Iterator[None]:
         state.no_grad = before
 
 
+_ages = itertools.count()
+
 #: Tensors by device, so that all that stand for the same value are realized together.
 _live: weakref.WeakKeyDictionary[Device, weakref.WeakSet[TensorBase]] = weakref.WeakKeyDictionary()
 #: Tensors, in order, that are realized along with whatever is realized next (see advance_with).
@@ -49,7 +52,7 @@ _along: list[weakref.ref[TensorBase]] = []
 class TensorBase:
     """State and realization; operations are in the classes derived from it, the last of which is Tensor."""
 
-    __slots__ = ("node", "device", "requires_grad", "is_leaf", "grad", "_before", "__weakref__")
+    __slots__ = ("node", "device", "requires_grad", "is_leaf", "grad", "age", "_before", "__weakref__")
 
     node: UOp
     device: Device
@@ -59,6 +62,8 @@ class TensorBase:
     is_leaf: bool
     #: What ``backward`` has summed up.
     grad: Self | None
+    #: Among all tensors, in the order they were made.
+    age: int
     #: Of a leaf that was realized: the node it was before, which a loss may have been built from.
     _before: UOp | None
 
@@ -93,6 +98,7 @@ class TensorBase:
             raise TypeError(f"only float tensors have gradients, not {u.type}; cast it")
         self.node, self.device, self.requires_grad, self.is_leaf = u, device, requires_grad, is_leaf
         self.grad = None
+        self.age = next(_ages)
         self._before = None
         _live.setdefault(device, weakref.WeakSet()).add(self)
 
@@ -122,16 +128,11 @@ class TensorBase:
             state.tracer.made(made)
         return made
 
-    @property
-    def _in(self) -> UOp:
-        """The node as an operand: behind a DETACH within ``no_grad``."""
-        if state.no_grad and self.requires_grad:
-            return node("DETACH", (self.node,))
-        return self.node
-
-    def _wrap(self, other: Self | Number | np.ndarray) -> Self:
+    def _wrap(self, other: Self | Number | Array) -> Self:
         """An array as a tensor beside this one."""
-        return other if isinstance(other, TensorBase) else type(self)(other, device=self.device)
+        if isinstance(other, TensorBase):
+            return other  # type: ignore[return-value]
+        return type(self)(other, device=self.device)
 
     # ------------------------------------------------------------------ what it is
 
@@ -165,7 +166,7 @@ class TensorBase:
         realize(self)
         return self
 
-    def numpy(self) -> np.ndarray:
+    def numpy(self) -> Array:
         """The value as a NumPy array (bf16 as float32); it is the caller's own."""
         if state.tracer is not None:
             state.tracer.no_reading()
@@ -175,7 +176,7 @@ class TensorBase:
         array = np.frombuffer(base.buffer.read(), self.dtype.numpy).reshape(self.shape)
         if self.dtype is _dtype.bf16:
             return _dtype.from_bf16_bits(array)
-        return array != 0 if self.dtype is _dtype.bool_ else array.copy()
+        return np.not_equal(array, 0) if self.dtype is _dtype.bool_ else array.copy()
 
     def item(self) -> Any:
         """The only element as a Python number. Raises ValueError where there are more."""
@@ -186,7 +187,7 @@ class TensorBase:
     def tolist(self) -> Any:
         return self.numpy().tolist()
 
-    def __array__(self, dtype: Any = None) -> np.ndarray:
+    def __array__(self, dtype: Any = None) -> Array:
         array = self.numpy()
         return array if dtype is None else array.astype(dtype)
 
@@ -214,7 +215,7 @@ class TensorBase:
 
     # ------------------------------------------------------------------ changing in place
 
-    def assign(self, value: Self | Number | np.ndarray) -> Self:
+    def assign(self, value: Self | Number | Array) -> Self:
         """Stands for ``value`` from now on, broadcast to this shape and cast to this dtype; returns self. What was
         built from the tensor before reads the value before."""
         if isinstance(value, (int, float, bool)):
@@ -222,7 +223,9 @@ class TensorBase:
             needs = False
         else:
             other = self._wrap(value)
-            u, needs = other._in, other.requires_grad and not state.no_grad
+            u, needs = other.node, other.requires_grad and not state.no_grad
+            if other.requires_grad and not needs:
+                u = node("DETACH", (u,))
             if state.tracer is not None:
                 state.tracer.read(other)
         if broadcast_shapes(u.shape, self.shape) != self.shape:
@@ -272,14 +275,14 @@ class TensorBase:
                  and (t.node in under or (t._before is not None and t._before in under))]  # fmt: skip
         if not found:
             raise ValueError(f"{self.node.type} depends on no tensor that requires gradients")
-        return sorted(found, key=lambda t: (t.shape, id(t)))  # type: ignore[return-value]
+        return sorted(found, key=lambda t: t.age)  # type: ignore[arg-type]
 
     def plan(self) -> Plan:
         """The plan that realizes it; compiles it, but runs nothing."""
         return self.device.plan([self.node])
 
 
-def _default_dtype(data: Any, array: np.ndarray) -> DType:
+def _default_dtype(data: Any, array: Array) -> DType:
     if isinstance(data, (np.ndarray, np.generic)):
         return dtype_of(array.dtype)
     if array.dtype.kind == "f":

@@ -70,7 +70,7 @@ class ConvOps(PoolOps):
         groups: int,
     ) -> Self:
         what = f"conv{rank}d"
-        x = batched(self._in, rank, what)
+        x = batched(self.node, rank, what)
         weight = self._wrap(weight)
         w = _weight(weight, rank, what)
         steps, gaps = per_axis(stride, rank, "stride", what), per_axis(dilation, rank, "dilation", what)
@@ -140,7 +140,7 @@ class ConvOps(PoolOps):
         dilation: PerAxis,
     ) -> Self:
         what = f"conv_transpose{rank}d"
-        x = batched(self._in, rank, what)
+        x = batched(self.node, rank, what)
         weight = self._wrap(weight)
         w = _weight(weight, rank, what)
         steps, gaps = per_axis(stride, rank, "stride", what), per_axis(dilation, rank, "dilation", what)
@@ -172,7 +172,7 @@ class ConvOps(PoolOps):
         bias = self._wrap(bias)
         if bias.shape != (outputs,):
             raise ValueError(f"{what} with {outputs} outputs takes a bias of so many elements; got {bias.node.type}")
-        return result + bias._make(reshape(bias._in, (outputs,) + (1,) * rank))
+        return result + bias._make(reshape(bias.node, (outputs,) + (1,) * rank))
 
 
 # ---------------------------------------------------------------------- parameters
@@ -195,7 +195,7 @@ def _weight(weight: LinalgOps, rank: int, what: str) -> UOp:
     if weight.ndim != rank + 2 or 0 in weight.shape[2:]:
         raise ValueError(f"{what} takes a weight of {rank + 2} axes, with a window of at least one element; got "
                          f"{weight.node.type}")  # fmt: skip
-    return weight._in
+    return weight.node
 
 
 # ---------------------------------------------------------------------- nodes

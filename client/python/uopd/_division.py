@@ -1,8 +1,8 @@
 """Division that rounds: ``//``, ``%``, divmod, and the truncating pair of C.
 
-Of integers these are ops of the server: by zero gives 0, the lowest divided by -1 wraps. Of floats, NumPy's results: all
-are computed in f64 from the remainder of the truncated quotient, which is exact as long as that is below 2^53 (beyond,
-the remainder counts as 0).
+Of integers these are ops of the server: by zero gives 0, the lowest divided by -1 wraps. Of floats, NumPy's results:
+all are computed in f64 from the remainder of the truncated quotient, which is exact as long as that is below 2^53
+(beyond, the remainder counts as 0).
 """
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ import math
 from typing import Callable, Self
 
 from uopd import _dtype
-from uopd._elementwise import ElementwiseOps, Operand
+from uopd._elementwise import Operand
+from uopd._logic import LogicOps
 from uopd._value import Value, constant_like, where
 
 
 def _parts(a: Value) -> tuple[Value, Value]:
-    """The upper 26 bits of the significand, and the rest. By the bits: a product that makes the parts (Veltkamp's) comes
-    out wrong where the compiler fuses it into the difference."""
+    """The upper 26 bits of the significand, and the rest. By the bits: a product that makes the parts (Veltkamp's)
+    comes out wrong where the compiler fuses it into the difference."""
     high = (a.bits() & -(1 << 27)).from_bits(_dtype.f64)
     return high, a - high
 
 
 def _truncated(a: Value, b: Value) -> tuple[Value, Value]:
-    """trunc(a / b), and a minus that times b. The quotient may have been rounded up to an integer: the remainder then has
-    the other sign than a. The products of the parts are exact, and so are the differences."""
+    """trunc(a / b), and a minus that times b. The quotient may have been rounded up to an integer: the remainder then
+    has the other sign than a. The products of the parts are exact, and so are the differences."""
     q = (a / b).trunc()
     (qh, ql), (bh, bl) = _parts(q), _parts(b)
     r = (((a - qh * bh) - qh * bl) - ql * bh) - ql * bl
@@ -69,7 +70,7 @@ def _or_nan(a: Value, b: Value, r: Value) -> Value:
     return where(abs(a).equals(math.inf) | b.equals(0.0), math.nan, r)
 
 
-class DivisionOps(ElementwiseOps):
+class DivisionOps(LogicOps):
     """The rounding divisions of Tensor."""
 
     __slots__ = ()

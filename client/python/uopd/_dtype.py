@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from typing import Union
+from typing import Any, Union
 
 import numpy as np
+import numpy.typing as npt
 
 
 class Kind(enum.Enum):
@@ -27,7 +28,7 @@ class DType:
     name: str
     itemsize: int
     kind: Kind
-    numpy: np.dtype
+    numpy: np.dtype[Any]
 
     def __repr__(self) -> str:
         return f"uopd.{self.name}" if self is not bool_ else "uopd.bool_"
@@ -88,7 +89,7 @@ def dtype_of(like: DTypeLike) -> DType:
         raise TypeError(f"{like!r} is not a dtype; there are {names}, and NumPy's of the same sizes") from None
 
 
-def to_bf16_bits(values: np.ndarray) -> np.ndarray:
+def to_bf16_bits(values: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
     """The bf16 patterns (uint16) of float32 values, rounded to nearest even; a NaN stays one."""
     bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
     rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
@@ -96,7 +97,7 @@ def to_bf16_bits(values: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(values), quiet, rounded).astype(np.uint16)
 
 
-def from_bf16_bits(bits: np.ndarray) -> np.ndarray:
+def from_bf16_bits(bits: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     """The float32 values of bf16 patterns; exact."""
     return np.asarray(np.left_shift(bits.astype(np.uint32), np.uint32(16))).view(np.float32)
 

@@ -1,12 +1,11 @@
-"""Elementwise operations on tensors and plain numbers: operators, comparisons, bits, rounding, choices and casts.
+"""Elementwise operations on tensors and plain numbers: how operands meet, arithmetic, rounding, choices and casts.
 
-Shapes broadcast as in NumPy and dtypes meet as ``uopd._dtype.promote`` says; in arithmetic a bool counts as i32. A plain
-number takes the tensor's dtype, but a Python float makes f32 of a tensor that is not float. ``x - y`` is built as
+Shapes broadcast as in NumPy and dtypes meet as ``uopd._dtype.promote`` says; in arithmetic a bool counts as i32. A
+plain number takes the tensor's dtype, but a Python float makes f32 of a tensor that is not float. ``x - y`` is built as
 x + y * -1 with the factor applied before y is broadcast, as the compiler knows differences.
 """
 from __future__ import annotations
 
-import math
 from typing import Callable, Self
 
 import numpy as np
@@ -24,7 +23,7 @@ Operand = TensorBase | Number | np.ndarray
 _FloatType = float
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
     return isinstance(value, (bool, int, float)) and not isinstance(value, np.ndarray)
 
 
@@ -45,8 +44,10 @@ def negated(u: UOp) -> UOp:
             wrapped = -int(value) & ((1 << 8 * u.dtype.itemsize) - 1)
             return node("CONST", dtype=u.dtype, bits=wrapped)
         return constant(-value, u.dtype)
-    return node("MUL", (u, full(-1, u.shape, u.dtype)) if u.dtype.is_float or u.dtype.is_signed else
-                (u, broadcast_to(node("CONST", dtype=u.dtype, bits=(1 << 8 * u.dtype.itemsize) - 1), u.shape)))  # fmt: skip
+    if u.dtype.is_float or u.dtype.is_signed:
+        return node("MUL", (u, full(-1, u.shape, u.dtype)))
+    ones = node("CONST", dtype=u.dtype, bits=(1 << 8 * u.dtype.itemsize) - 1)  # -1 of an unsigned type
+    return node("MUL", (u, broadcast_to(ones, u.shape)))
 
 
 #: Which kind takes results of which in place, as NumPy's casting "same_kind" has it.
@@ -63,7 +64,7 @@ class ElementwiseOps(TensorBase):
     def _meet(self, other: Operand) -> tuple[TensorBase | Number, DType]:
         """The other operand, and the dtype it and this tensor meet in."""
         other = _plain(other)
-        if _is_number(other):
+        if is_number(other):
             return other, _dtype.promote_number(self.dtype, isinstance(other, _FloatType))  # type: ignore[return-value]
         tensor = self._wrap(other)  # type: ignore[arg-type]
         return tensor, _dtype.promote(self.dtype, tensor.dtype)
@@ -80,9 +81,9 @@ class ElementwiseOps(TensorBase):
         """op(self, after(other)), or op(other, after(self)) where ``reverse``, broadcast, in the dtype they meet in."""
         right, dtype = self._meet(other)
         dtype = dtype_rule(dtype)
-        a = cast(self._in, dtype)
+        a = cast(self.node, dtype)
         if isinstance(right, TensorBase):
-            b = cast(right._in, dtype)
+            b = cast(right.node, dtype)
         else:
             b = constant(right, dtype)
         if reverse:
@@ -98,7 +99,7 @@ class ElementwiseOps(TensorBase):
         return self._binary(op, other, dtype_rule=_dtype.arithmetic_dtype, reverse=reverse, after=after)
 
     def _unary(self, op: str, dtype: DType | None = None) -> Self:
-        return self._make(node(op, (cast(self._in, dtype or self.dtype),)))
+        return self._make(node(op, (cast(self.node, dtype or self.dtype),)))
 
     def _float_unary(self, op: str) -> Self:
         return self._unary(op, _dtype.float_dtype(self.dtype))
@@ -110,12 +111,12 @@ class ElementwiseOps(TensorBase):
         within: DType | None = None,
         dtype_rule: Callable[[DType], DType] = _dtype.float_dtype,
     ) -> Self:
-        """formula(self, *others), broadcast, in the dtype they meet in after ``dtype_rule``. Floats are computed in f32,
-        f64 in f64 and everything in ``within`` if that is given, and are rounded once, at the end."""
+        """formula(self, *others), broadcast, in the dtype they meet in after ``dtype_rule``. Floats are computed in
+        f32, f64 in f64 and everything in ``within`` if that is given, and are rounded once, at the end."""
         dtype = self.dtype
         tensors: list[TensorBase] = []
         for other in map(_plain, others):
-            if _is_number(other):
+            if is_number(other):
                 dtype = _dtype.promote_number(dtype, isinstance(other, _FloatType))
             else:
                 tensors.append(self._wrap(other))  # type: ignore[arg-type]
@@ -123,13 +124,27 @@ class ElementwiseOps(TensorBase):
         dtype = dtype_rule(dtype)
         inner = dtype if not dtype.is_float else within or (_dtype.f64 if dtype is _dtype.f64 else _dtype.f32)
         waiting = iter(tensors)
-        nodes = [cast(self._in, inner)]
+        nodes = [cast(self.node, inner)]
         for other in map(_plain, others):
             # A number is a number of the dtype first: 0.1 beside f32 is the f32, in whatever it is computed.
-            nodes.append(cast(constant(other, dtype), inner) if _is_number(other) else cast(next(waiting)._in, inner))  # type: ignore[arg-type]
+            u = constant(other, dtype) if is_number(other) else next(waiting).node  # type: ignore[arg-type]
+            nodes.append(cast(u, inner))
         shape = broadcast_shapes(*(u.shape for u in nodes))
         made = formula(*(Value(broadcast_to(u, shape)) for u in nodes)).u
         return self._make(cast(made, dtype) if made.dtype is inner else made, *tensors)
+
+    def _operands(
+        self, other: Operand, dtype_rule: Callable[[DType], DType]
+    ) -> tuple[Value, Value, tuple[TensorBase, ...]]:
+        """This and another operand, broadcast, in the dtype they meet in; and the other one, if it is a tensor."""
+        right, dtype = self._meet(other)
+        dtype = dtype_rule(dtype)
+        nodes = cast(self.node, dtype), (
+            cast(right.node, dtype) if isinstance(right, TensorBase) else constant(right, dtype)
+        )
+        shape = broadcast_shapes(nodes[0].shape, nodes[1].shape)
+        a, b = (Value(broadcast_to(u, shape)) for u in nodes)
+        return a, b, _tensors(right)
 
     def _wide(self) -> Self:
         """In the dtype that is computed in: f64 stays, all else is f32."""
@@ -138,8 +153,8 @@ class ElementwiseOps(TensorBase):
     def _in_place(self, result: Self) -> Self:
         """Stands for the result from now on. Raises TypeError where its dtype is of a kind this one's does not take."""
         if _ORDER[result.dtype.kind] > _ORDER[self.dtype.kind]:
-            raise TypeError(f"the result is {result.dtype.name} and does not go into a {self.dtype.name} tensor in place; "
-                            "write x = x + y, or cast the other operand")  # fmt: skip
+            raise TypeError(f"the result is {result.dtype.name} and does not go into a {self.dtype.name} tensor in "
+                            "place; write x = x + y, or cast the other operand")  # fmt: skip
         return self.assign(result)
 
     # ------------------------------------------------------------------ arithmetic
@@ -218,162 +233,8 @@ class ElementwiseOps(TensorBase):
 
     def lerp(self, end: Operand, weight: Operand) -> Self:
         """self + (end - self) * weight"""
-        other = end if _is_number(end) else self._wrap(end)  # type: ignore[arg-type]
+        other = end if is_number(end) else self._wrap(end)  # type: ignore[arg-type]
         return self + (other - self) * weight
-
-    # ------------------------------------------------------------------ comparisons
-
-    def __lt__(self, other: Operand) -> Self:
-        return self._binary("CMPLT", other)
-
-    def __le__(self, other: Operand) -> Self:
-        return self._binary("CMPLE", other)
-
-    def __gt__(self, other: Operand) -> Self:
-        return self._binary("CMPLT", other, reverse=True)
-
-    def __ge__(self, other: Operand) -> Self:
-        return self._binary("CMPLE", other, reverse=True)
-
-    def __eq__(self, other: Operand) -> Self:  # type: ignore[override]
-        return self._binary("CMPEQ", other)
-
-    def __ne__(self, other: Operand) -> Self:  # type: ignore[override]
-        return self._binary("CMPNE", other)
-
-    __hash__ = TensorBase.__hash__
-
-    lt, le, gt, ge, eq, ne = __lt__, __le__, __gt__, __ge__, __eq__, __ne__
-
-    def maximum(self, other: Operand) -> Self:
-        """The greater of two; NaN if one is. Its gradient goes to the greater, half to each where they are equal."""
-        return self._binary("MAX", other)
-
-    def minimum(self, other: Operand) -> Self:
-        """The smaller of two; NaN if one is. Its gradient goes to the smaller, half to each where they are equal."""
-        return self._binary("MIN", other)
-
-    def clip(self, min: Operand | None = None, max: Operand | None = None) -> Self:  # noqa: A002
-        """min(max(x, min), max): NaN stays, and ``max`` wins where it is below ``min``. The gradient is as of
-        ``maximum`` and ``minimum``: 0 outside, half at a bound."""
-        x = self if min is None else self.maximum(min)
-        return x if max is None else x.minimum(max)
-
-    clamp = clip
-
-    def isnan(self) -> Self:
-        return self._binary("CMPNE", self)
-
-    def isinf(self) -> Self:
-        """Whether infinite; never, of integers."""
-        if not self.dtype.is_float:
-            return self._binary("CMPNE", self)
-        return self._unary("ABS")._binary("CMPEQ", math.inf)
-
-    def isfinite(self) -> Self:
-        """Whether neither infinite nor NaN; always, of integers."""
-        if not self.dtype.is_float:
-            return self._binary("CMPEQ", self)
-        return self._unary("ABS")._binary("CMPLT", math.inf)
-
-    def signbit(self) -> Self:
-        """Whether the sign is minus: that of -0.0 and of a NaN too."""
-        if not self.dtype.is_float:
-            return self._binary("CMPLT", 0) if self.dtype is not _dtype.bool_ else self._binary("CMPNE", self)
-        return self._make(Value(self._in).signbit().u)
-
-    def copysign(self, other: Operand) -> Self:
-        """|x| with the sign of ``other``."""
-        both = self._operands(other, _dtype.float_dtype)
-        return self._make(choose(both[0].signbit() ^ both[1].signbit(), -both[0], both[0]).u, *both[2])
-
-    def _operands(
-        self, other: Operand, dtype_rule: Callable[[DType], DType]
-    ) -> tuple[Value, Value, tuple[TensorBase, ...]]:
-        """This and another operand, broadcast, in the dtype they meet in; and the other one, if it is a tensor."""
-        right, dtype = self._meet(other)
-        dtype = dtype_rule(dtype)
-        nodes = cast(self._in, dtype), (
-            cast(right._in, dtype) if isinstance(right, TensorBase) else constant(right, dtype)
-        )
-        shape = broadcast_shapes(nodes[0].shape, nodes[1].shape)
-        a, b = (Value(broadcast_to(u, shape)) for u in nodes)
-        return a, b, _tensors(right)
-
-    def heaviside(self, values: Operand) -> Self:
-        """0 below 0, 1 above, ``values`` at 0; NaN stays."""
-        x, v, inputs = self._operands(values, _dtype.arithmetic_dtype)
-        rest = choose(x < 0, 0, choose(x > 0, 1, x))
-        return self._make(choose(x.equals(0), v, rest).u, *inputs)
-
-    # ------------------------------------------------------------------ bits and logic
-
-    def __and__(self, other: Operand) -> Self:
-        return self._bitwise("AND", other)
-
-    def __or__(self, other: Operand) -> Self:
-        return self._bitwise("OR", other)
-
-    def __xor__(self, other: Operand) -> Self:
-        return self._bitwise("XOR", other)
-
-    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
-
-    def __iand__(self, other: Operand) -> Self:
-        return self._in_place(self & other)
-
-    def __ior__(self, other: Operand) -> Self:
-        return self._in_place(self | other)
-
-    def __ixor__(self, other: Operand) -> Self:
-        return self._in_place(self ^ other)
-
-    def _bitwise(self, op: str, other: Operand) -> Self:
-        if isinstance(other, (bool, np.bool_)) and self.dtype is _dtype.bool_:
-            other = self._wrap(np.asarray(other))
-        return self._binary(op, other)
-
-    def __invert__(self) -> Self:
-        """Of a bool not, of an integer all bits turned."""
-        return self._unary("NOT")
-
-    def __lshift__(self, other: Operand) -> Self:
-        """Shifted left; by the width or more, or by a negative amount, 0."""
-        return self._arithmetic("SHL", other)
-
-    def __rlshift__(self, other: Operand) -> Self:
-        return self._arithmetic("SHL", other, reverse=True)
-
-    def __ilshift__(self, other: Operand) -> Self:
-        return self._in_place(self << other)
-
-    def __rshift__(self, other: Operand) -> Self:
-        """Shifted right, with the sign of a signed one; by the width or more, or by a negative amount, 0 (or the sign)."""
-        return self._arithmetic("SHR", other)
-
-    def __rrshift__(self, other: Operand) -> Self:
-        return self._arithmetic("SHR", other, reverse=True)
-
-    def __irshift__(self, other: Operand) -> Self:
-        return self._in_place(self >> other)
-
-    def logical_not(self) -> Self:
-        return ~self.bool()
-
-    def logical_and(self, other: Operand) -> Self:
-        """Whether both are not 0."""
-        return self.bool() & self._truth(other)
-
-    def logical_or(self, other: Operand) -> Self:
-        """Whether one is not 0."""
-        return self.bool() | self._truth(other)
-
-    def logical_xor(self, other: Operand) -> Self:
-        """Whether just one is not 0."""
-        return self.bool() ^ self._truth(other)
-
-    def _truth(self, other: Operand) -> Self:
-        return self._make(constant(other != 0, _dtype.bool_)) if _is_number(other) else self._wrap(other).bool()  # type: ignore
 
     # ------------------------------------------------------------------ rounding
 
@@ -409,7 +270,7 @@ class ElementwiseOps(TensorBase):
     def where(self, a: Operand, b: Operand) -> Self:
         """``a`` where this condition holds (is not 0), else ``b``; all three broadcast."""
         values = [_plain(x) for x in (a, b)]
-        tensors = [self._wrap(x) if not _is_number(x) else None for x in values]  # type: ignore[arg-type]
+        tensors = [self._wrap(x) if not is_number(x) else None for x in values]  # type: ignore[arg-type]
         known = [t for t in tensors if t is not None]
         if len(known) == 2:
             dtype = _dtype.promote(known[0].dtype, known[1].dtype)
@@ -422,8 +283,9 @@ class ElementwiseOps(TensorBase):
             dtype = _dtype.bool_
         else:
             dtype = _dtype.f32 if any(isinstance(x, _FloatType) for x in values) else _dtype.i32
-        nodes = [cast(self._in, _dtype.bool_)]
-        nodes += [constant(x, dtype) if t is None else cast(t._in, dtype) for t, x in zip(tensors, values)]  # type: ignore[arg-type]
+        nodes = [cast(self.node, _dtype.bool_)]
+        for t, x in zip(tensors, values):
+            nodes.append(constant(x, dtype) if t is None else cast(t.node, dtype))  # type: ignore[arg-type]
         shape = broadcast_shapes(*(u.shape for u in nodes))
         return self._make(node("WHERE", tuple(broadcast_to(u, shape) for u in nodes)), *known)
 
@@ -432,14 +294,14 @@ class ElementwiseOps(TensorBase):
     def cast(self, dtype: DTypeLike) -> Self:
         """Converted; a float to an integer truncates and saturates, NaN gives 0; to bool: x != 0."""
         to = dtype_of(dtype)
-        return self if self.dtype is to else self._make(cast(self._in, to))
+        return self if self.dtype is to else self._make(cast(self.node, to))
 
     to = cast
 
     def bitcast(self, dtype: DTypeLike) -> Self:
         """The same bits as another dtype of the same size; gradients do not pass."""
         to = dtype_of(dtype)
-        return self if self.dtype is to else self._make(node("BITCAST", (self._in,), dtype=to))
+        return self if self.dtype is to else self._make(node("BITCAST", (self.node,), dtype=to))
 
     def double(self) -> Self:
         """As f64."""

@@ -31,7 +31,7 @@ class FunctionalOps(LossOps):
 
         kept = random.bernoulli(1 - p, self.shape, device=self.device)
         scaled = self * (1 / (1 - p) if p < 1 else 0.0)
-        return scaled._make(node("WHERE", (kept.node, scaled._in, full(0, scaled.shape, scaled.dtype))), kept)
+        return scaled._make(node("WHERE", (kept.node, scaled.node, full(0, scaled.shape, scaled.dtype))), kept)
 
     def scaled_dot_product_attention(
         self,
@@ -61,7 +61,7 @@ class FunctionalOps(LossOps):
             scores = attn_mask.where(scores, -math.inf) if attn_mask.dtype is bool_ else scores + attn_mask
         if is_causal:
             hidden = full(-math.inf, scores.shape, scores.dtype)
-            scores = scores._make(node("WHERE", (scores._below(0), scores._in, hidden)))
+            scores = scores._make(node("WHERE", (scores._below(0), scores.node, hidden)))
         return scores.softmax(-1).dropout(dropout_p).matmul(value)
 
     def _shared_heads(self, x: Self) -> Self:

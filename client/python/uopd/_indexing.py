@@ -34,7 +34,7 @@ class IndexingOps(SortingOps):
         together. A mask is a TypeError: how many elements it selects is data. Raises IndexError for an integer, or an
         element of a host array, outside of its axis; an element of a tensor outside of it reads 0."""
         parts = parts_of(key, self)
-        return self._make(gather_parts(self._in, parts), *(p.index for p in parts if p.index is not None))
+        return self._make(gather_parts(self.node, parts), *(p.index for p in parts if p.index is not None))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """``value``, broadcast and cast, in place of what x[key] is; masks too. All that was built from this tensor,
@@ -46,9 +46,9 @@ class IndexingOps(SortingOps):
             u = constant(value.item() if isinstance(value, np.generic) else value, self.dtype)
         else:
             other = self._wrap(value)
-            u = cast(other._in, self.dtype)
+            u = cast(other.node, self.dtype)
             inputs.append(other)
-        self.assign(self._make(scatter_parts(self._in, parts, u), *inputs))
+        self.assign(self._make(scatter_parts(self.node, parts, u), *inputs))
 
     # ------------------------------------------------------------------ reading
 
@@ -64,7 +64,7 @@ class IndexingOps(SortingOps):
         most its size."""
         axis = normal_axis(axis, self.ndim)
         i = self._index(index)
-        x = shrink(self._in, self._beside(axis, i, "gather"))
+        x = shrink(self.node, self._beside(axis, i, "gather"))
         return self._make(node("GATHER", (x, i.node), value=axis), i)
 
     def _beside(self, axis: int, index: TensorBase, what: str) -> list[tuple[int, int]]:
@@ -84,7 +84,7 @@ class IndexingOps(SortingOps):
         at = cast(i.node, wide_dtype([i.dtype], n))
         at = wrapped(at, n) if i.dtype.is_signed else at
         rest = broadcast_shapes(_with(self.shape, axis, 1), _with(i.shape, axis, 1))
-        x = broadcast_to(self._in, _with(rest, axis, n))
+        x = broadcast_to(self.node, _with(rest, axis, n))
         return self._make(node("GATHER", (x, broadcast_to(at, _with(rest, axis, i.shape[axis]))), value=axis), i)
 
     take_along_dim = take_along_axis
@@ -109,7 +109,7 @@ class IndexingOps(SortingOps):
         i = self._index(index)
         rows, columns = i.numel(), self.shape[1]
         each = broadcast_to(reshape(i.node, (rows, 1)), (rows, columns))
-        return self._make(reshape(node("GATHER", (self._in, each), value=0), (*i.shape, columns)), i)
+        return self._make(reshape(node("GATHER", (self.node, each), value=0), (*i.shape, columns)), i)
 
     # ------------------------------------------------------------------ writing
 
@@ -132,14 +132,14 @@ class IndexingOps(SortingOps):
             inputs.append(values)
             if values.ndim != i.ndim or any(m > n for m, n in zip(i.shape, values.shape)):
                 raise ValueError(f"{what} of {values.node.type} by {i.node.type}: the source is as long as the index")
-            u = shrink(cast(values._in, self.dtype), [(0, n) for n in i.shape])
+            u = shrink(cast(values.node, self.dtype), [(0, n) for n in i.shape])
         ranges = self._beside(axis, i, what)
-        old = shrink(self._in, ranges)
+        old = shrink(self.node, ranges)
         new = node("SCATTER", (old, i.node, u), value=axis, reduce=reduce)
         if old.shape != self.shape:
             around = [(0, n - end) for (_, end), n in zip(ranges, self.shape)]
             inside = pad(full(True, old.shape, _dtype.bool_), around)
-            new = node("WHERE", (inside, pad(new, around), self._in))
+            new = node("WHERE", (inside, pad(new, around), self.node))
         return self._make(new, *inputs)
 
     def masked_fill(self, mask: Self | np.ndarray[Any, Any], value: Self | Number) -> Self:
@@ -149,10 +149,10 @@ class IndexingOps(SortingOps):
             u, inputs = constant(value, self.dtype), [where]
         else:
             other = self._wrap(value)
-            u, inputs = cast(other._in, self.dtype), [where, other]
+            u, inputs = cast(other.node, self.dtype), [where, other]
         shape = broadcast_shapes(self.shape, where.shape, u.shape)
         condition = broadcast_to(cast(where.node, _dtype.bool_), shape)
-        return self._make(node("WHERE", (condition, broadcast_to(u, shape), broadcast_to(self._in, shape))), *inputs)
+        return self._make(node("WHERE", (condition, broadcast_to(u, shape), broadcast_to(self.node, shape))), *inputs)
 
     # ------------------------------------------------------------------ indices as values
 
@@ -163,7 +163,7 @@ class IndexingOps(SortingOps):
             raise TypeError(f"one_hot is of integers, not of {self.node.type}; cast it")
         kind = wide_dtype([self.dtype], num_classes)
         shape: Shape = (*self.shape, num_classes)
-        own = broadcast_to(reshape(cast(self._in, kind), (*self.shape, 1)), shape)
+        own = broadcast_to(reshape(cast(self.node, kind), (*self.shape, 1)), shape)
         places = broadcast_to(index_along((1,) * self.ndim + (num_classes,), self.ndim, kind), shape)
         return self._make(cast(node("CMPEQ", (own, places)), dtype_of(dtype)))
 

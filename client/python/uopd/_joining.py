@@ -24,7 +24,7 @@ def cat(tensors: Sequence[T], axis: int = 0) -> T:
         if other != shape:
             raise ValueError(f"cat along axis {axis} of {list(first.shape)} and (tensor {i}) {list(t.shape)}: all "
                              "other axes must be the same")  # fmt: skip
-    return first._make(join([cast(t._in, dtype) for t in tensors], axis), *tensors)
+    return first._make(join([cast(t.node, dtype) for t in tensors], axis), *tensors)
 
 
 concatenate = cat
@@ -38,7 +38,7 @@ def stack(tensors: Sequence[T], axis: int = 0) -> T:
         if t.shape != first.shape:
             raise ValueError(f"stack of {list(first.shape)} and (tensor {i}) {list(t.shape)}: all must have one shape")
     shape = (*first.shape[:axis], 1, *first.shape[axis:])
-    return first._make(join([reshape(cast(t._in, dtype), shape) for t in tensors], axis), *tensors)
+    return first._make(join([reshape(cast(t.node, dtype), shape) for t in tensors], axis), *tensors)
 
 
 def _first(tensors: Sequence[T], what: str) -> tuple[T, DType]:
@@ -73,7 +73,7 @@ def meshgrid(*tensors: T, indexing: str = "ij") -> list[T]:
     for i, t in enumerate(tensors):
         if t.ndim > 1:
             raise ValueError(f"meshgrid takes vectors; tensor {i} is {list(t.shape)}")
-        along = reshape(t._in, [n if i == a else 1 for a, n in enumerate(shape)])
+        along = reshape(t.node, [n if i == a else 1 for a, n in enumerate(shape)])
         grid = t._make(broadcast_to(along, shape))
         grids.append(grid.transpose(0, 1) if swap else grid)
     return grids

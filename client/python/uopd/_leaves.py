@@ -23,7 +23,7 @@ def filled(shape: Sequence[int], value: Number, dtype: DType, device: Device | N
     numel = 1
     for n in shape:
         numel *= n
-    return Tensor._of(_computed(full(value, (numel,), dtype), shape, device), device)
+    return Tensor._of(computed(full(value, (numel,), dtype), shape, device), device)
 
 
 def give_own(tensors: Sequence[Tensor]) -> None:
@@ -34,7 +34,7 @@ def give_own(tensors: Sequence[Tensor]) -> None:
         base = base_buffer(t.node)
         assert base is not None
         if base in seen:
-            t.node = _computed(base, t.shape, t.device)
+            t.node = computed(base, t.shape, t.device)
         else:
             seen.add(base)
 
@@ -44,10 +44,11 @@ def own_node(t: Tensor) -> UOp:
     realize(t)
     base = base_buffer(t.node)
     assert base is not None
-    return _computed(base, t.shape, t.device)
+    return computed(base, t.shape, t.device)
 
 
-def _computed(u: UOp, shape: tuple[int, ...], device: Device) -> UOp:
+def computed(u: UOp, shape: tuple[int, ...], device: Device) -> UOp:
+    """A node of the value of ``u``, computed now, in a buffer that nothing shares."""
     if state.tracer is not None:
         state.tracer.no_realizing()
     (buffer,) = device.run([u])  # a root that is a buffer already gets a new name, but no new memory

@@ -42,7 +42,7 @@ class LinalgOps(IndexingOps):
         """(…,n,k) @ (…,k,m) -> (…,n,m); leading axes broadcast. A vector on the left is one row, on the right one
         column, and that axis is dropped from the result. Raises ValueError where the shapes do not fit."""
         right = self._operand(other, "matmul")
-        return self._make(_matmul(self._in, right._in), right)
+        return self._make(_matmul(self.node, right.node), right)
 
     def bmm(self, other: Operand) -> Self:
         """(b,n,k) @ (b,k,m) -> (b,n,m), without broadcasting."""
@@ -66,7 +66,7 @@ class LinalgOps(IndexingOps):
         right = self._wrap(other)  # type: ignore[arg-type]
         if not self.shape or not right.shape:
             raise ValueError(f"vecdot of {self.node.type} and {right.node.type}: both need an axis")
-        pairs = product(self._in, right._in)
+        pairs = product(self.node, right.node)
         at = normal_axis(axis, len(pairs.shape))
         back = at - len(pairs.shape)
         sizes = [t.shape[back] if t.ndim >= -back else 1 for t in (self, right)]
@@ -78,7 +78,7 @@ class LinalgOps(IndexingOps):
     def outer(self, other: Operand) -> Self:
         """Each element of this tensor times each of ``other``, both flattened: (n,), (m,) -> (n,m)."""
         right = self._wrap(other)  # type: ignore[arg-type]
-        a, b = self._in, right._in
+        a, b = self.node, right.node
         return self._make(product(reshape(a, (a.numel, 1)), reshape(b, (1, b.numel))), right)
 
     def tensordot(self, other: Operand, axes: int | tuple[Sequence[int] | int, Sequence[int] | int] = 2) -> Self:
@@ -106,7 +106,7 @@ class LinalgOps(IndexingOps):
             b_labels[j] = a_labels[i]
         summed = [a_labels[i] for i in mine]
         kept = [x for x in a_labels + b_labels if x not in summed]
-        return self._make(_contract(self._in, a_labels, right._in, b_labels, kept, summed), right)
+        return self._make(_contract(self.node, a_labels, right.node, b_labels, kept, summed), right)
 
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
         """The sum of the diagonal of two axes (``offset`` above the main one), which are dropped."""
@@ -202,7 +202,7 @@ def einsum(equation: str, *operands: T) -> T:
         elsewhere = {*output, *(y for j, other in enumerate(labels) if j != i for y in other)}
         kept = [y for y in labels[i] if y in elsewhere]
         own = [y for y in labels[i] if y not in elsewhere]
-        nodes.append(_sum_last(_aligned(x._in, labels[i], [*kept, *own]), len(own)))
+        nodes.append(_sum_last(_aligned(x.node, labels[i], [*kept, *own]), len(own)))
         labels[i] = kept
     result, mine = nodes[0], labels[0]
     for i in range(1, len(nodes)):

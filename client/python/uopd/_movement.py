@@ -73,7 +73,7 @@ class MovementOps(ActivationOps):
 
     def reshape(self, *shape: int | Sequence[int]) -> Self:
         """The same elements in row-major order; one size may be -1: what is left."""
-        return self._make(reshape(self._in, self._completed(sizes(shape))))
+        return self._make(reshape(self.node, self._completed(sizes(shape))))
 
     view = reshape
 
@@ -127,7 +127,7 @@ class MovementOps(ActivationOps):
         if front < 0 or any(n < 0 for n in whole) or broadcast_shapes(self.shape, whole) != whole:
             raise ValueError(f"{list(self.shape)} does not expand to {to}: an axis of size 1 may be repeated, and axes "
                              "may be added in front")  # fmt: skip
-        return self._make(broadcast_to(self._in, whole))
+        return self._make(broadcast_to(self.node, whole))
 
     def broadcast_to(self, shape: Sequence[int]) -> Self:
         return self.expand(*shape)
@@ -137,7 +137,7 @@ class MovementOps(ActivationOps):
     def permute(self, *order: int | Sequence[int]) -> Self:
         """Axis i of the result is axis order[i]."""
         axes = [normal_axis(a, self.ndim) for a in sizes(order)]
-        return self._make(permute(self._in, axes))
+        return self._make(permute(self.node, axes))
 
     def transpose(self, axis_a: int = -2, axis_b: int = -1) -> Self:
         """Two axes swapped; by default the last two."""
@@ -171,7 +171,7 @@ class MovementOps(ActivationOps):
 
     def flip(self, axis: int | Sequence[int] | None = None) -> Self:
         """Reversed along ``axis``; None: along all."""
-        return self._make(flip(self._in, normal_axes(axis, self.ndim)))
+        return self._make(flip(self.node, normal_axes(axis, self.ndim)))
 
     def roll(self, shift: int | Sequence[int], axis: int | Sequence[int] | None = None) -> Self:
         """Element i comes to i + shift, round the end; without ``axis``, of all elements in their order."""
@@ -181,7 +181,7 @@ class MovementOps(ActivationOps):
         shifts = [shift] * len(axes) if isinstance(shift, int) else list(shift)
         if len(shifts) != len(axes):
             raise ValueError(f"roll by {shift} along {axis}: one shift for each axis")
-        u = self._in
+        u = self.node
         for by, a in zip(shifts, (normal_axis(a, self.ndim) for a in axes)):
             n = u.shape[a]
             at = -by % n if n else 0  # the first element of the result
@@ -194,7 +194,7 @@ class MovementOps(ActivationOps):
         """begin <= i < end of each axis; None: all of it."""
         if len(ranges) != self.ndim:
             raise ValueError(f"shrink of {self.ndim} axes takes {self.ndim} pairs (begin, end); got {ranges!r}")
-        return self._make(shrink(self._in, [(0, n) if r is None else r for r, n in zip(ranges, self.shape)]))
+        return self._make(shrink(self.node, [(0, n) if r is None else r for r, n in zip(ranges, self.shape)]))
 
     def pad(self, padding: int | Sequence[Any], mode: str = "constant", value: Number = 0) -> Self:
         """Elements added before and after axes: ``padding`` is an int, (before, after), or one of these for each axis;
@@ -204,7 +204,7 @@ class MovementOps(ActivationOps):
         mode = _MODES.get(mode, mode)
         if mode not in ("constant", "reflect", "symmetric", "replicate", "circular"):
             raise ValueError(f"no padding mode {mode!r}; take constant, reflect, symmetric, replicate or circular")
-        u = self._in
+        u = self.node
         for axis, ((before, after), n) in enumerate(zip(pairs, u.shape)):
             if -min(before, 0) - min(after, 0) > n:
                 raise ValueError(f"padding {pairs} removes more than all of axis {axis} of {list(u.shape)}")
@@ -236,7 +236,7 @@ class MovementOps(ActivationOps):
         if sum(parts) != n or min(parts, default=0) < 0:
             raise ValueError(f"split of axis {axis} of {list(self.shape)} into {size}: the sizes add up to {n}")
         ends = [sum(parts[: i + 1]) for i in range(len(parts))]
-        return [self._make(shrink_axis(self._in, axis, end - part, end)) for part, end in zip(parts, ends)]
+        return [self._make(shrink_axis(self.node, axis, end - part, end)) for part, end in zip(parts, ends)]
 
     def chunk(self, chunks: int, axis: int = 0) -> list[Self]:
         """At most ``chunks`` parts of one size along ``axis``, the last of what is left."""
@@ -249,7 +249,7 @@ class MovementOps(ActivationOps):
         """One tensor for each index of ``axis``, without that axis."""
         axis = normal_axis(axis, self.ndim)
         rest = (*self.shape[:axis], *self.shape[axis + 1 :])
-        return [self._make(reshape(shrink_axis(self._in, axis, i, i + 1), rest)) for i in range(self.shape[axis])]
+        return [self._make(reshape(shrink_axis(self.node, axis, i, i + 1), rest)) for i in range(self.shape[axis])]
 
     def __iter__(self) -> Iterator[Self]:
         """Over the first axis."""
@@ -270,7 +270,7 @@ class MovementOps(ActivationOps):
         """The same, but fewer numbers than axes are of the last ones."""
         times = sizes(repeats)
         times = [1] * (self.ndim - len(times)) + times
-        u = reshape(self._in, [1] * (len(times) - self.ndim) + list(self.shape))
+        u = reshape(self.node, [1] * (len(times) - self.ndim) + list(self.shape))
         for axis, n in enumerate(times):
             u = u if n == 1 else repeated(u, axis, n)
         return self._make(u)
@@ -283,7 +283,7 @@ class MovementOps(ActivationOps):
             raise ValueError(f"repeat_interleave takes a number of 0 or more; got {repeats}")
         axis = normal_axis(axis, self.ndim)
         front, n, back = self.shape[:axis], self.shape[axis], self.shape[axis + 1 :]
-        each = broadcast_to(reshape(self._in, (*front, n, 1, *back)), (*front, n, repeats, *back))
+        each = broadcast_to(reshape(self.node, (*front, n, 1, *back)), (*front, n, repeats, *back))
         return self._make(reshape(each, (*front, n * repeats, *back)))
 
     # ------------------------------------------------------------------ matrices
@@ -302,12 +302,12 @@ class MovementOps(ActivationOps):
     def tril(self, diagonal: int = 0) -> Self:
         """The matrix of the last two axes, with 0 above its ``diagonal``-th diagonal."""
         zero = full(0, self.shape, self.dtype)
-        return self._make(node("WHERE", (self._below(diagonal), self._in, zero)))
+        return self._make(node("WHERE", (self._below(diagonal), self.node, zero)))
 
     def triu(self, diagonal: int = 0) -> Self:
         """The matrix of the last two axes, with 0 below its ``diagonal``-th diagonal."""
         zero = full(0, self.shape, self.dtype)
-        return self._make(node("WHERE", (self._below(diagonal - 1), zero, self._in)))
+        return self._make(node("WHERE", (self._below(diagonal - 1), zero, self.node)))
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
         """The diagonal ``offset`` to the right of the main one, of the matrix of two axes; it becomes the last axis."""
@@ -315,7 +315,7 @@ class MovementOps(ActivationOps):
         if a == b:
             raise ValueError(f"a diagonal is of two axes; got {axis1} twice")
         rest = [i for i in range(self.ndim) if i not in (a, b)]
-        u = permute(self._in, [*rest, a, b])
+        u = permute(self.node, [*rest, a, b])
         batch, (rows, columns) = u.shape[:-2], u.shape[-2:]
         top, left = max(-offset, 0), max(offset, 0)
         n = max(0, min(rows - top, columns - left))
@@ -334,7 +334,7 @@ class MovementOps(ActivationOps):
         if self.ndim != 1:
             raise ValueError(f"diag is of a vector or a matrix, not of {self.node.type}; use diagonal")
         n = self.shape[0]
-        rows = pad_axis(reshape(self._in, (n, 1)), 1, 0, n)
+        rows = pad_axis(reshape(self.node, (n, 1)), 1, 0, n)
         square = reshape(shrink_axis(reshape(rows, (n * (n + 1),)), 0, 0, n * n), (n, n))
         top, left = max(-diagonal, 0), max(diagonal, 0)
         return self._make(pad(square, [(top, left), (left, top)]))
@@ -355,7 +355,7 @@ class MovementOps(ActivationOps):
         for n, size, by in zip(self.shape[self.ndim - len(k) :], k, d):
             if by * (size - 1) >= n:
                 raise ValueError(f"a window of {k} with dilation {d} is larger than {list(self.shape)}; pad it")
-        return self._make(windows_of(self._in, k, s, d))
+        return self._make(windows_of(self.node, k, s, d))
 
     def unfold(self, axis: int, size: int, step: int) -> Self:
         """The windows of ``size`` along one axis, every ``step``; within a window is the last axis."""

@@ -186,7 +186,7 @@ class NormOps(ConvOps):
         sizes = tuple(like.shape[i] for i in axes)
         if self.shape != sizes:
             raise ValueError(f"{what} of {like.node.type} takes parameters of shape {list(sizes)}, not {self.node.type}")
-        return self._make(reshape(self._in, [n if i in axes else 1 for i, n in enumerate(like.shape)]))
+        return self._make(reshape(self.node, [n if i in axes else 1 for i, n in enumerate(like.shape)]))
 
 
 def _root(squares: N, least: float) -> N:

@@ -63,7 +63,7 @@ class PoolOps(LinalgOps):
         self, rank: int, kernel: PerAxis, stride: PerAxis | None, padding: PerAxis, dilation: PerAxis, ceil_mode: bool
     ) -> Self:
         what = f"max_pool{rank}d"
-        x = batched(self._in, rank, what)
+        x = batched(self.node, rank, what)
         pool = _Pool(what, x.shape[2:], kernel, stride, padding, dilation, ceil_mode)
         u = padded(x, pool.borders)
         if u is not x:
@@ -119,7 +119,7 @@ class PoolOps(LinalgOps):
         dtype = float_dtype(self.dtype)
         # As a mean: halves are divided before they are rounded, since their sum may be beyond their range.
         wide = _dtype.f32 if dtype.is_half else dtype
-        x = cast(batched(self._in, rank, what), wide)
+        x = cast(batched(self.node, rank, what), wide)
         pool = _Pool(what, x.shape[2:], kernel, stride, padding, 1, ceil_mode)
         total = pool.sums(padded(x, pool.borders))
         if pool.every_window_is_full(count_include_pad):

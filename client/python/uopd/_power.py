@@ -69,8 +69,9 @@ class PowerOps(MathOps):
     __slots__ = ()
 
     def __pow__(self, exponent: Operand) -> Self:
-        """self^exponent, with NumPy's special cases. A whole number up to 8 is a product, 0.5 is ``sqrt``. Integers wrap;
-        a negative exponent of them is a ValueError as a number, and gives 0 (or +-1 for a base +-1) as a tensor."""
+        """self^exponent, with NumPy's special cases. A whole number up to 8 is a product, 0.5 is ``sqrt``. Integers
+        wrap; a negative exponent of them is a ValueError as a number, and gives 0 (or +-1 for a base +-1) as a
+        tensor."""
         if isinstance(exponent, np.generic):
             exponent = exponent.item()
         if isinstance(exponent, (int, float)):

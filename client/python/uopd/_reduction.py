@@ -1,8 +1,9 @@
 """Reductions: sums, products, extremes and what is made of them, over any axes.
 
-``axis`` is an axis, a tuple of axes, or None for all; ``keepdim`` keeps them with size 1. Reductions of halves accumulate
-in f32. A bool counts as i32 in sums and products, or as i64 where there are 2^31 elements; integers keep their dtype and
-wrap, unless ``dtype`` says in which one to add. Sums of nothing are 0, products 1; an extreme of nothing is a ValueError.
+``axis`` is an axis, a tuple of axes, or None for all; ``keepdim`` keeps them with size 1. Reductions of halves
+accumulate in f32. A bool counts as i32 in sums and products, or as i64 where there are 2^31 elements; integers keep
+their dtype and wrap, unless ``dtype`` says in which one to add. Sums of nothing are 0, products 1; an extreme of
+nothing is a ValueError.
 """
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ Real = float
 
 
 def reduce(op: str, u: UOp, axes: Sequence[int], keepdim: bool) -> UOp:
-    """The reduction over ``axes`` (counted from the start, sorted). REDUCE takes trailing ones: they are moved there."""
+    """The reduction over ``axes`` (counted from the start, sorted). REDUCE takes trailing ones: they are moved
+    there."""
     if not axes:
         return u
     order = [a for a in range(len(u.shape)) if a not in axes] + list(axes)
@@ -31,8 +33,9 @@ def reduce(op: str, u: UOp, axes: Sequence[int], keepdim: bool) -> UOp:
 
 
 def product(u: UOp, axis: int) -> UOp:
-    """The product over one axis by halves: the factors of the first times those of the second, and again. Its gradient is
-    made of products, so that it holds where factors are 0. After five steps a result is stored: kernels stay small."""
+    """The product over one axis by halves: the factors of the first times those of the second, and again. Its gradient
+    is made of products, so that it holds where factors are 0. After five steps a result is stored: kernels stay
+    small."""
     steps = 0
     while u.shape[axis] > 1:
         n = u.shape[axis]
@@ -67,13 +70,13 @@ class ReductionOps(ScanOps):
     def sum(self, axis: Axes = None, keepdim: bool = False, dtype: DTypeLike | None = None) -> Self:
         """The sum; in ``dtype`` if that is given."""
         to = self._counting_dtype() if dtype is None else _dtype.dtype_of(dtype)
-        return self._make(reduce("ADD", cast(self._in, to), self._axes(axis), keepdim))
+        return self._make(reduce("ADD", cast(self.node, to), self._axes(axis), keepdim))
 
     def prod(self, axis: Axes = None, keepdim: bool = False, dtype: DTypeLike | None = None) -> Self:
-        """The product; in ``dtype`` if that is given. Gradients pass if the tensor requires them when this is called: it is
-        then a tree of products (of halves: in f32)."""
+        """The product; in ``dtype`` if that is given. Gradients pass if the tensor requires them when this is called:
+        it is then a tree of products (of halves: in f32)."""
         to = self._counting_dtype() if dtype is None else _dtype.dtype_of(dtype)
-        u, axes = cast(self._in, to), self._axes(axis)
+        u, axes = cast(self.node, to), self._axes(axis)
         if not (axes and to.is_float and self.requires_grad and not state.no_grad):
             return self._make(reduce("MUL", u, axes, keepdim))
         kept = [n for a, n in enumerate(u.shape) if a not in axes]
@@ -90,11 +93,11 @@ class ReductionOps(ScanOps):
 
     def max(self, axis: Axes = None, keepdim: bool = False) -> Self:
         """The greatest; NaN if one is. Its gradient is shared equally by all elements that are the greatest."""
-        return self._make(reduce("MAX", self._in, self._axes(axis), keepdim))
+        return self._make(reduce("MAX", self.node, self._axes(axis), keepdim))
 
     def min(self, axis: Axes = None, keepdim: bool = False) -> Self:
         """The least; NaN if one is. Its gradient is shared equally by all elements that are the least."""
-        return self._make(reduce("MIN", self._in, self._axes(axis), keepdim))
+        return self._make(reduce("MIN", self.node, self._axes(axis), keepdim))
 
     amax, amin = max, min
 
@@ -112,15 +115,15 @@ class ReductionOps(ScanOps):
 
     def _some(self, op: str, of_nothing: bool, axis: Axes, keepdim: bool) -> Self:
         axes = self._axes(axis)
-        u = cast(self._in, _dtype.bool_)
+        u = cast(self.node, _dtype.bool_)
         if self.numel() == 0:
             kept = [1 if a in axes else n for a, n in enumerate(self.shape) if keepdim or a not in axes]
             return self._make(broadcast_to(constant(of_nothing, _dtype.bool_), tuple(kept)))
         return self._make(reduce(op, u, axes, keepdim))
 
     def argmax(self, axis: int | None = None, keepdim: bool = False) -> Self:
-        """The index of the greatest element along ``axis``, of all (flattened) without; the first one where several are,
-        a NaN counts as the greatest. i32, or i64 where the axis has 2^31 elements."""
+        """The index of the greatest element along ``axis``, of all (flattened) without; the first one where several
+        are, a NaN counts as the greatest. i32, or i64 where the axis has 2^31 elements."""
         return self._first_index("MAX", axis, keepdim)
 
     def argmin(self, axis: int | None = None, keepdim: bool = False) -> Self:
@@ -144,13 +147,13 @@ class ReductionOps(ScanOps):
     # ------------------------------------------------------------------ means
 
     def mean(self, axis: Axes = None, keepdim: bool = False) -> Self:
-        """The sum divided by the number of elements; NaN of nothing. Integers are averaged as f32. (A division: 1/n is not
-        a number of the dtype. The sum of halves stays f32 until it is divided: it may be beyond their range.)"""
+        """The sum divided by the number of elements; NaN of nothing. Integers are averaged as f32. (A division: 1/n is
+        not a number of the dtype. The sum of halves stays f32 until it is divided: it may be beyond their range.)"""
         return self._wide()._average(axis, keepdim, 0).cast(float_dtype(self.dtype))
 
     def var(self, axis: Axes = None, keepdim: bool = False, correction: Real = 0) -> Self:
-        """The mean square distance from the mean, as NumPy's: the sum is divided by n - ``correction``, and ``correction``
-        is 0 unless it is given (PyTorch's 1). NaN where n - correction is not above 0."""
+        """The mean square distance from the mean, as NumPy's: the sum is divided by n - ``correction``, and
+        ``correction`` is 0 unless it is given (PyTorch's 1). NaN where n - correction is not above 0."""
         x = self._wide()
         centred = x - x.mean(axis, keepdim=True)
         return (centred * centred)._average(axis, keepdim, correction).cast(float_dtype(self.dtype))
@@ -162,7 +165,7 @@ class ReductionOps(ScanOps):
     def _average(self, axis: Axes, keepdim: bool, correction: Real) -> Self:
         axes = self._axes(axis)
         n = math.prod(self.shape[a] for a in axes) - correction
-        total = reduce("ADD", self._in, axes, keepdim)
+        total = reduce("ADD", self.node, axes, keepdim)
         return self._make(node("DIV", (total, full(n if n > 0 else math.nan, total.shape, total.dtype))))
 
     # ------------------------------------------------------------------ logarithms and norms
@@ -181,8 +184,8 @@ class ReductionOps(ScanOps):
         return total.cast(float_dtype(self.dtype))
 
     def norm(self, p: Real = 2, axis: Axes = None, keepdim: bool = False) -> Self:
-        """The p-norm of the elements: (sum |x|^p)^(1/p); for p = inf and -inf the greatest and the least |x|, for p = 0 how
-        many are not 0. The gradient of a norm of 0 is 0."""
+        """The p-norm of the elements: (sum |x|^p)^(1/p); for p = inf and -inf the greatest and the least |x|, for p = 0
+        how many are not 0. The gradient of a norm of 0 is 0."""
         x = self._wide()
         if p == math.inf or p == -math.inf:
             result = x.abs().max(axis, keepdim) if p > 0 else x.abs().min(axis, keepdim)

@@ -76,8 +76,9 @@ def _triangle(op: str, u: UOp, neutral: Number) -> UOp:
 
 
 def _product_scan(u: UOp) -> UOp:
-    """The running products of the last axis, by doubling: what is 1, 2, 4, … before is multiplied to each. Only products,
-    so that its gradient holds where factors are 0 (W. D. Hillis and G. L. Steele, 1986). Every second step is stored."""
+    """The running products of the last axis, by doubling: what is 1, 2, 4, … before is multiplied to each. Only
+    products, so that its gradient holds where factors are 0 (W. D. Hillis and G. L. Steele, 1986). Every second step is
+    stored."""
     last, n = len(u.shape) - 1, u.shape[-1]
     distance, steps = 1, 0
     while distance < n:
@@ -118,7 +119,7 @@ class ScanOps(MovementOps):
         return self._scanned("MIN", axis, self.dtype)
 
     def _scanned(self, op: str, axis: int, dtype: DType) -> Self:
-        u = cast(cast(self._in, dtype), _dtype.f32 if dtype.is_half else dtype)
+        u = cast(cast(self.node, dtype), _dtype.f32 if dtype.is_half else dtype)
         if not u.shape:
             normal_axis(axis, 1)
             return self._make(cast(u, dtype))

@@ -174,7 +174,7 @@ class SortingOps(ReductionOps):
         """This with ``axis`` last, the axis, and the order that brings it back."""
         axis = normal_axis(axis, self.ndim)
         order = [a for a in range(self.ndim) if a != axis] + [axis]
-        return permute(self._in, order), axis, [order.index(a) for a in range(self.ndim)]
+        return permute(self.node, order), axis, [order.index(a) for a in range(self.ndim)]
 
     def _picked(self, axis: int, count: int, descending: bool) -> tuple[Self, Self]:
         u, axis, back = self._axis_last(axis)
@@ -190,7 +190,7 @@ class SortingOps(ReductionOps):
             raise ValueError(f"searchsorted takes a sorted vector, not {self.node.type}")
         v = self._wrap(values)
         dtype = _dtype.promote(self.dtype, v.dtype)
-        keys = reshape(sort_key(cast(v._in, dtype)), (v.numel(),))
+        keys = reshape(sort_key(cast(v.node, dtype)), (v.numel(),))
         right = broadcast_to(constant(side == "right", _dtype.bool_), keys.shape)
-        found = search(sort_key(cast(self._in, dtype)), keys, right)
+        found = search(sort_key(cast(self.node, dtype)), keys, right)
         return self._make(reshape(found, v.shape), v)

@@ -4,13 +4,13 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 from uopd._graph import OPS, UOp
-from uopd.v1 import graph_pb2
+from uopd.v1 import graph as messages
 
 
 def encode(nodes: Sequence[UOp], roots: Sequence[UOp]) -> tuple[Any, list[Any]]:
     """The Graph message of ``nodes`` (in topological order) and the buffers it reads, in the order of their slots.
     Slots are counted in the order of the nodes, so that equal programs send equal bytes."""
-    graph = graph_pb2.Graph()
+    graph = messages.Graph()
     position: dict[UOp, int] = {}
     buffers: list[Any] = []
     add = graph.nodes.add

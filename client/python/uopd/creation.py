@@ -16,6 +16,7 @@ from uopd._build import Number, broadcast_shapes, broadcast_to, cast, constant, 
 from uopd._build import full as full_node
 from uopd._dtype import DType, DTypeLike, dtype_of
 from uopd._graph import UOp, node
+from uopd._leaves import computed
 from uopd._movement import sizes
 from uopd._tensor import Tensor
 from uopd._views import index_dtype
@@ -23,7 +24,11 @@ from uopd.device import Device, default_device
 
 
 def _made(u: UOp, device: Device | None, requires_grad: bool) -> Tensor:
-    return Tensor._of(u, device or default_device(), requires_grad=requires_grad)
+    device = device or default_device()
+    if requires_grad:  # equal nodes are one, so a parameter needs a buffer of its own
+        flat = computed(reshape(u, (u.numel,)), u.shape, device)
+        return Tensor._of(flat, device, requires_grad=True)
+    return Tensor._of(u, device)
 
 
 def tensor(
@@ -156,7 +161,7 @@ def linspace(
         raise ValueError(f"linspace takes a number of values, not {num}")
     ends = [x for x in (start, stop) if isinstance(x, TensorBase)]
     kind = dtype_of(dtype) if dtype is not None else next((x.dtype for x in ends if x.dtype.is_float), _dtype.f32)
-    a, b = (cast(x._in, _dtype.f64) if isinstance(x, TensorBase) else constant(float(x), _dtype.f64)
+    a, b = (cast(x.node, _dtype.f64) if isinstance(x, TensorBase) else constant(float(x), _dtype.f64)
             for x in (start, stop))  # fmt: skip
     shape = broadcast_shapes(a.shape, b.shape)
     a, b = broadcast_to(a, shape), broadcast_to(b, shape)

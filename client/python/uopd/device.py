@@ -16,6 +16,7 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import grpc
 import numpy as np
+import numpy.typing as npt
 
 from uopd import errors
 from uopd._dtype import DType
@@ -23,7 +24,8 @@ from uopd._graph import UOp, toposort
 from uopd._progress import Progress
 from uopd._version import __version__
 from uopd._wire import encode
-from uopd.v1 import plan_pb2, service_pb2
+from uopd.v1 import plan as plan_messages
+from uopd.v1 import service
 
 #: Bytes of one message of an upload: large enough that a message costs little. A server may ask for less.
 _CHUNK_BYTES = 1 << 20
@@ -37,6 +39,7 @@ _KNOWN_PLANS = 1024
 _SHORT_CALL_SECONDS = 10.0
 
 OptionValue = str | int | float | bool
+Array = npt.NDArray[Any]
 
 
 class Buffer:
@@ -67,16 +70,16 @@ class Buffer:
             return self._host
         return self.device._get(self._id, self.nbytes)
 
-    def as_input(self, room: int) -> service_pb2.Input:
+    def as_input(self, room: int) -> Any:
         """What an Execute calls it; ``room``: how many bytes may still go along inline."""
         if not self._id:
             assert self._host is not None
             if not self._used and len(self._host) <= min(room, _INLINE_BYTES):
                 self._used = True
-                return service_pb2.Input(inline_bytes=self._host)
+                return service.Input(inline_bytes=self._host)
             self._id = self.device._put(self._host, self.dtype, self.elements)
             self._host = None
-        return service_pb2.Input(buffer=self._id)
+        return service.Input(buffer=self._id)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -141,7 +144,7 @@ class Device:
             ("grpc.http2.max_pings_without_data", 0)])  # fmt: skip
         self._metadata: tuple[tuple[str, str], ...] = ()
         self._methods: dict[str, Any] = {}
-        hello = self._call("Hello", service_pb2.HelloRequest(min_version=1, max_version=1,
+        hello = self._call("Hello", service.HelloRequest(min_version=1, max_version=1,
                                                              client=f"uopd-python/{__version__}"),
                            timeout=_SHORT_CALL_SECONDS)  # fmt: skip
         self._metadata = (("uopd-session", hello.session),)
@@ -197,7 +200,7 @@ class Device:
 
     def status(self) -> dict[str, Any]:
         """What the server says of itself: version, cache, counters."""
-        reply = self._call("Status", service_pb2.StatusRequest(), timeout=_SHORT_CALL_SECONDS)
+        reply = self._call("Status", service.StatusRequest(), timeout=_SHORT_CALL_SECONDS)
         return {f.name: getattr(reply, f.name) for f in reply.DESCRIPTOR.fields if f.name != "target"}
 
     # ------------------------------------------------------------------ runs
@@ -240,7 +243,7 @@ class Device:
         self, plan: Plan, inputs: Sequence[Buffer], nodes: Sequence[UOp] = (), compiled: Any = None
     ) -> list[Buffer]:
         """Runs a plan on buffers by the slots of the graph it was made from; one buffer a root."""
-        request = service_pb2.ExecuteRequest(plan_id=plan.id, verbosity=max(1, self.verbosity))
+        request = service.ExecuteRequest(plan_id=plan.id, verbosity=max(1, self.verbosity))
         room = int(self._limits.inline_bytes)
         for slot in plan.input_slots:
             value = inputs[slot].as_input(room)
@@ -254,7 +257,7 @@ class Device:
     def explain(self, roots: Sequence[UOp]) -> list[tuple[str, str]]:
         """What every pass makes of a graph: (stage, text), down to the C source."""
         nodes = toposort(roots)
-        request = service_pb2.ExplainRequest(graph=encode(nodes, roots)[0], options=self._options())
+        request = service.ExplainRequest(graph=encode(nodes, roots)[0], options=self._options())
         reply = self._call("Explain", request, None, nodes)
         return [(s.name, s.text) for s in reply.stages]
 
@@ -267,7 +270,7 @@ class Device:
         return {name: text(value) for name, value in self.options.items()}
 
     def _compile(self, graph: Any, nodes: Sequence[UOp]) -> tuple[Plan, Any]:
-        request = service_pb2.CompileRequest(graph=graph, options=self._options())
+        request = service.CompileRequest(graph=graph, options=self._options())
         with Progress() as progress:
             reply = self._call("Compile", request, self.timeout, nodes,
                                waiting=lambda: progress.show(f"compiling a graph of {len(nodes)} nodes"))  # fmt: skip
@@ -290,16 +293,16 @@ class Device:
             self.totals.plan_hits += 1
 
     def _put(self, data: bytes, dtype: DType, elements: int) -> str:
-        spec = plan_pb2.TensorSpec(dtype=dtype.number, elements=elements)
+        spec = plan_messages.TensorSpec(dtype=dtype.number, elements=elements)
         chunk = min(_CHUNK_BYTES, int(self._limits.chunk_bytes) or _CHUNK_BYTES)
         view = memoryview(data)
         with Progress() as progress:
 
             def parts() -> Iterator[Any]:
-                yield service_pb2.PutBufferRequest(header=service_pb2.PutBufferRequest.Header(tensor=spec))
+                yield service.PutBufferRequest(header=service.PutBufferRequest.Header(tensor=spec))
                 for at in range(0, len(data), chunk):
                     progress.show(f"uploading {at / 1e6:.0f} of {len(data) / 1e6:.0f} MB")
-                    yield service_pb2.PutBufferRequest(chunk=bytes(view[at : at + chunk]))
+                    yield service.PutBufferRequest(chunk=bytes(view[at : at + chunk]))
 
             try:
                 return str(self._method("PutBuffer")(parts(), metadata=self._metadata).buffer)
@@ -309,7 +312,7 @@ class Device:
     def _get(self, buffer: str, nbytes: int) -> bytes:
         parts: list[bytes] = []
         try:
-            for part in self._method("GetBuffer")(service_pb2.GetBufferRequest(buffer=buffer),
+            for part in self._method("GetBuffer")(service.GetBufferRequest(buffer=buffer),
                                                   metadata=self._metadata):  # fmt: skip
                 parts.append(part.chunk)
         except grpc.RpcError as error:
@@ -353,8 +356,8 @@ class Device:
         kind, request, reply = _METHODS.get(name, ("unary_unary", name + "Request", name + "Reply"))
         made = getattr(self._channel, kind)(
             f"/uopd.v1.Uopd/{name}",
-            request_serializer=getattr(service_pb2, request).SerializeToString,
-            response_deserializer=getattr(service_pb2, reply).FromString,
+            request_serializer=getattr(service, request).SerializeToString,
+            response_deserializer=getattr(service, reply).FromString,
         )
         self._methods[name] = made
         return made
@@ -362,10 +365,10 @@ class Device:
     def _free_released(self) -> None:
         while self._released:
             batch = [self._released.popleft() for _ in range(min(len(self._released), _RELEASE_BATCH))]
-            self._call("FreeBuffers", service_pb2.FreeBuffersRequest(buffers=batch), timeout=_SHORT_CALL_SECONDS)
+            self._call("FreeBuffers", service.FreeBuffersRequest(buffers=batch), timeout=_SHORT_CALL_SECONDS)
 
     def _renew(self) -> None:
-        self._call("Renew", service_pb2.RenewRequest(), timeout=_SHORT_CALL_SECONDS)
+        self._call("Renew", service.RenewRequest(), timeout=_SHORT_CALL_SECONDS)
 
 
 _METHODS = {
@@ -406,7 +409,7 @@ def _dtype_by_number(number: int) -> DType:
     return BY_NUMBER[number]
 
 
-def to_bytes(array: np.ndarray, dtype: DType) -> bytes:
+def to_bytes(array: Array, dtype: DType) -> bytes:
     """The elements of ``array`` in ``dtype``, row-major and little-endian."""
     from uopd._dtype import bf16, to_bf16_bits
 

@@ -32,7 +32,7 @@ from uopd._build import base_buffer, reshape
 from uopd._graph import UOp, listing, substitute, toposort
 from uopd._tensor import Tensor
 from uopd._wire import encode
-from uopd.device import Buffer, Device, Plan
+from uopd.device import Buffer, Device, Plan, default_device
 from uopd.errors import JitError, NotFound
 
 P = ParamSpec("P")
@@ -175,7 +175,7 @@ class Jit(Generic[P, R]):
         """As a method: one of its own for each object, kept in the object."""
         if owner is None:
             return self
-        bound = Jit(functools.partial(self._function, owner))  # type: ignore[call-arg]
+        bound = Jit(functools.partial(self._function, owner))
         functools.update_wrapper(bound, self._function)
         owner.__dict__[self._attribute] = bound
         return bound
@@ -185,7 +185,7 @@ class Jit(Generic[P, R]):
             return self._function(*args, **kwargs)
         leaves: list[Any] = []
         structure = _flatten((list(args), dict(kwargs)), leaves, "argument")
-        device = next((t.device for t in leaves if isinstance(t, TensorBase)), None) or _base.default_device()
+        device = next((t.device for t in leaves if isinstance(t, TensorBase)), None) or default_device()
         tensors = [t if isinstance(t, TensorBase) else Tensor(t, device=device) for t in leaves]
         key = (device, _key(structure), tuple(sorted(device.options.items())),
                tuple((t.shape, t.dtype, t.requires_grad and isinstance(leaf, TensorBase))
