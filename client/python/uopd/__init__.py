@@ -9,6 +9,7 @@ The first tensor finds a server (UOPD_SERVER), or starts one on this machine; ``
 from uopd import data, io, nn, optim
 from uopd._base import grad, no_grad, realize
 from uopd._dtype import bf16, bool_, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
+from uopd._elementwise import where
 from uopd._joining import (
     atleast_1d,
     atleast_2d,
@@ -41,7 +42,7 @@ from uopd.creation import (
 )
 from uopd.device import Device, connect, default_device
 from uopd.errors import JitError, UopdError
-from uopd.jit import jit
+from uopd._jit import jit
 from uopd.local import serve
 from uopd.random import (
     Generator,
@@ -64,5 +65,5 @@ __all__ = [
     "hstack", "io", "i16", "i32", "i64", "i8", "integers", "jit", "linspace", "manual_seed", "matmul", "meshgrid",
     "nn", "no_grad", "normal", "ones", "ones_like", "optim", "outer", "permutation", "rand", "randint", "randn", "randperm",
     "realize", "serve", "stack", "tensor", "tensordot", "trace", "u16", "u32", "u64", "u8", "uniform", "vecdot",
-    "vstack", "zeros", "zeros_like",
+    "vstack", "where", "zeros", "zeros_like",
 ]  # fmt: skip

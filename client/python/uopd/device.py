@@ -1,7 +1,6 @@
 """A server as a place where tensors live and run: ``connect`` and ``serve`` give one.
 
-All methods block and may be called from any thread. Buffers of tensors that die are freed at the server in batches, by
-a thread of the device that also keeps the session's lease.
+All methods block and may be called from any thread.
 """
 from __future__ import annotations
 
@@ -10,33 +9,24 @@ import contextvars
 import dataclasses
 import os
 import threading
-import time
-import weakref
-from typing import Any, Callable, Iterator, Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
-import grpc
 import numpy as np
 import numpy.typing as npt
 
 from uopd import errors
-from uopd._dtype import DType
+from uopd._dtype import BY_NUMBER, DType, bf16, to_bf16_bits
 from uopd._graph import UOp, toposort
 from uopd._progress import Progress
-from uopd._version import __version__
+from uopd._session import SHORT_CALL_SECONDS, Session
 from uopd._wire import encode
 from uopd.v1 import plan as plan_messages
 from uopd.v1 import service
 
-#: Bytes of one message of an upload: large enough that a message costs little. A server may ask for less.
-_CHUNK_BYTES = 1 << 20
-#: Released buffers wait this long for others before they are freed together; so many are not held back.
-_RELEASE_DELAY_SECONDS = 0.01
-_RELEASE_BATCH = 1000
 #: Host data up to this size goes along with the run that reads it; on its second use it is put at the server.
 _INLINE_BYTES = 256 << 10
 #: Plans remembered by what their graph was; a program runs a few structures.
 _KNOWN_PLANS = 1024
-_SHORT_CALL_SECONDS = 10.0
 
 OptionValue = str | int | float | bool
 Array = npt.NDArray[Any]
@@ -58,7 +48,7 @@ class Buffer:
 
     def __del__(self) -> None:
         if self._id:
-            self.device._release(self._id)
+            self.device._session.release(self._id)
 
     @property
     def nbytes(self) -> int:
@@ -68,7 +58,7 @@ class Buffer:
         """The elements' bytes, row-major and little-endian."""
         if self._host is not None:
             return self._host
-        return self.device._get(self._id, self.nbytes)
+        return self.device._session.get(self._id, self.nbytes)
 
     def as_input(self, room: int) -> Any:
         """What an Execute calls it; ``room``: how many bytes may still go along inline."""
@@ -77,7 +67,8 @@ class Buffer:
             if not self._used and len(self._host) <= min(room, _INLINE_BYTES):
                 self._used = True
                 return service.Input(inline_bytes=self._host)
-            self._id = self.device._put(self._host, self.dtype, self.elements)
+            spec = plan_messages.TensorSpec(dtype=self.dtype.number, elements=self.elements)
+            self._id = self.device._session.put(self._host, spec)
             self._host = None
         return service.Input(buffer=self._id)
 
@@ -137,28 +128,11 @@ class Device:
         self.timeout: float | None = None
         #: What random numbers are drawn from here; made by the first draw (see uopd.random).
         self.generator: Any = None
-        self._channel = grpc.insecure_channel(address, [
-            ("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1),
-            ("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0),
-            ("grpc.keepalive_time_ms", 20_000), ("grpc.keepalive_timeout_ms", 20_000),
-            ("grpc.http2.max_pings_without_data", 0)])  # fmt: skip
-        self._metadata: tuple[tuple[str, str], ...] = ()
-        self._methods: dict[str, Any] = {}
-        hello = self._call("Hello", service.HelloRequest(min_version=1, max_version=1,
-                                                             client=f"uopd-python/{__version__}"),
-                           timeout=_SHORT_CALL_SECONDS)  # fmt: skip
-        self._metadata = (("uopd-session", hello.session),)
-        self._limits = hello.limits
-        self._hello = hello
+        self._session = Session(address)
+        self._hello = self._session.hello
         self._plans: collections.OrderedDict[bytes, Plan] = collections.OrderedDict()
         self._plans_lock = threading.Lock()
-        self._released: collections.deque[str] = collections.deque()
-        self._wake = threading.Event()
-        self._closed = False
         self._default_tokens: list[contextvars.Token[Device | None]] = []
-        self._keeper = threading.Thread(target=_keep, name="uopd-keeper", daemon=True,
-                                        args=(weakref.ref(self), self._wake, max(1, hello.lease_seconds)))  # fmt: skip
-        self._keeper.start()
 
     # ------------------------------------------------------------------ life
 
@@ -172,13 +146,7 @@ class Device:
 
     def close(self) -> None:
         """Ends the session's use: frees what was released and closes the connection. Tensors on it are gone."""
-        if self._closed:
-            return
-        self._closed = True
-        self._wake.set()
-        if threading.current_thread() is not self._keeper:
-            self._keeper.join(timeout=1.0)
-        self._channel.close()
+        self._session.close()
         global _fallback
         if _fallback is self:
             _fallback = None
@@ -200,7 +168,7 @@ class Device:
 
     def status(self) -> dict[str, Any]:
         """What the server says of itself: version, cache, counters."""
-        reply = self._call("Status", service.StatusRequest(), timeout=_SHORT_CALL_SECONDS)
+        reply = self._session.call("Status", service.StatusRequest(), timeout=SHORT_CALL_SECONDS)
         return {f.name: getattr(reply, f.name) for f in reply.DESCRIPTOR.fields if f.name != "target"}
 
     # ------------------------------------------------------------------ runs
@@ -244,21 +212,21 @@ class Device:
     ) -> list[Buffer]:
         """Runs a plan on buffers by the slots of the graph it was made from; one buffer a root."""
         request = service.ExecuteRequest(plan_id=plan.id, verbosity=max(1, self.verbosity))
-        room = int(self._limits.inline_bytes)
+        room = int(self._hello.limits.inline_bytes)
         for slot in plan.input_slots:
             value = inputs[slot].as_input(room)
             room -= len(value.inline_bytes)
             request.inputs.append(value)
-        reply = self._call("Execute", request, self.timeout, nodes)
+        reply = self._session.call("Execute", request, self.timeout, nodes)
         self._note(reply.report, compiled)
-        made = [Buffer(self, _dtype_by_number(o.tensor.dtype), o.tensor.elements, o.buffer) for o in reply.outputs]
+        made = [Buffer(self, BY_NUMBER[o.tensor.dtype], o.tensor.elements, o.buffer) for o in reply.outputs]
         return [made[i] for i in plan.root_outputs]
 
     def explain(self, roots: Sequence[UOp]) -> list[tuple[str, str]]:
         """What every pass makes of a graph: (stage, text), down to the C source."""
         nodes = toposort(roots)
         request = service.ExplainRequest(graph=encode(nodes, roots)[0], options=self._options())
-        reply = self._call("Explain", request, None, nodes)
+        reply = self._session.call("Explain", request, None, nodes)
         return [(s.name, s.text) for s in reply.stages]
 
     # ------------------------------------------------------------------ calls
@@ -272,7 +240,7 @@ class Device:
     def _compile(self, graph: Any, nodes: Sequence[UOp]) -> tuple[Plan, Any]:
         request = service.CompileRequest(graph=graph, options=self._options())
         with Progress() as progress:
-            reply = self._call("Compile", request, self.timeout, nodes,
+            reply = self._session.call("Compile", request, self.timeout, nodes,
                                waiting=lambda: progress.show(f"compiling a graph of {len(nodes)} nodes"))  # fmt: skip
         return Plan(reply.plan_id, tuple(reply.input_slots), tuple(reply.root_outputs), reply.plan), reply
 
@@ -292,127 +260,8 @@ class Device:
         else:
             self.totals.plan_hits += 1
 
-    def _put(self, data: bytes, dtype: DType, elements: int) -> str:
-        spec = plan_messages.TensorSpec(dtype=dtype.number, elements=elements)
-        chunk = min(_CHUNK_BYTES, int(self._limits.chunk_bytes) or _CHUNK_BYTES)
-        view = memoryview(data)
-        with Progress() as progress:
-
-            def parts() -> Iterator[Any]:
-                yield service.PutBufferRequest(header=service.PutBufferRequest.Header(tensor=spec))
-                for at in range(0, len(data), chunk):
-                    progress.show(f"uploading {at / 1e6:.0f} of {len(data) / 1e6:.0f} MB")
-                    yield service.PutBufferRequest(chunk=bytes(view[at : at + chunk]))
-
-            try:
-                return str(self._method("PutBuffer")(parts(), metadata=self._metadata).buffer)
-            except grpc.RpcError as error:
-                raise errors.error_of(error, self.address) from None
-
-    def _get(self, buffer: str, nbytes: int) -> bytes:
-        parts: list[bytes] = []
-        try:
-            for part in self._method("GetBuffer")(service.GetBufferRequest(buffer=buffer),
-                                                  metadata=self._metadata):  # fmt: skip
-                parts.append(part.chunk)
-        except grpc.RpcError as error:
-            raise errors.error_of(error, self.address) from None
-        data = b"".join(parts)
-        if len(data) != nbytes:
-            raise errors.InternalError(f"server {self.address} sent {len(data)} bytes of a buffer of {nbytes}")
-        return data
-
-    def _release(self, buffer: str) -> None:
-        self._released.append(buffer)
-        self._wake.set()
-
-    def _call(
-        self,
-        method: str,
-        request: Any,
-        timeout: float | None = None,
-        nodes: Sequence[UOp] = (),
-        waiting: Callable[[], None] | None = None,
-    ) -> Any:
-        try:
-            if waiting is None:
-                return self._method(method)(request, timeout=timeout, metadata=self._metadata)
-            call = self._method(method).future(request, timeout=timeout, metadata=self._metadata)
-            while True:
-                try:
-                    return call.result(timeout=0.1)
-                except grpc.FutureTimeoutError:
-                    waiting()
-                except BaseException:
-                    call.cancel()
-                    raise
-        except grpc.RpcError as error:
-            raise errors.error_of(error, self.address, nodes) from None
-
-    def _method(self, name: str) -> Any:
-        known = self._methods.get(name)
-        if known is not None:
-            return known
-        kind, request, reply = _METHODS.get(name, ("unary_unary", name + "Request", name + "Reply"))
-        made = getattr(self._channel, kind)(
-            f"/uopd.v1.Uopd/{name}",
-            request_serializer=getattr(service, request).SerializeToString,
-            response_deserializer=getattr(service, reply).FromString,
-        )
-        self._methods[name] = made
-        return made
-
-    def _free_released(self) -> None:
-        while self._released:
-            batch = [self._released.popleft() for _ in range(min(len(self._released), _RELEASE_BATCH))]
-            self._call("FreeBuffers", service.FreeBuffersRequest(buffers=batch), timeout=_SHORT_CALL_SECONDS)
-
-    def _renew(self) -> None:
-        self._call("Renew", service.RenewRequest(), timeout=_SHORT_CALL_SECONDS)
-
-
-_METHODS = {
-    "PutBuffer": ("stream_unary", "PutBufferRequest", "PutBufferReply"),
-    "GetBuffer": ("unary_stream", "GetBufferRequest", "GetBufferReply"),
-}
-
-
-def _keep(device: weakref.ref[Device], wake: threading.Event, lease_seconds: int) -> None:
-    """The keeper: holds no reference to the device while it waits, so that one that nobody needs goes."""
-    renew_at = time.monotonic() + lease_seconds * 2 / 3
-    while True:
-        wake.wait(timeout=max(0.0, renew_at - time.monotonic()))
-        if wake.is_set():
-            time.sleep(_RELEASE_DELAY_SECONDS)  # for others that die with it
-            wake.clear()
-        own = device()
-        if own is None:
-            return
-        try:
-            own._free_released()
-            if own._closed:
-                return
-            if time.monotonic() >= renew_at:
-                own._renew()
-        except (errors.UopdError, ValueError):
-            # A lost lease frees the buffers too, and the next call of the user says what is wrong.
-            if own._closed:
-                return
-        if time.monotonic() >= renew_at:
-            renew_at = time.monotonic() + lease_seconds * 2 / 3
-        del own
-
-
-def _dtype_by_number(number: int) -> DType:
-    from uopd._dtype import BY_NUMBER
-
-    return BY_NUMBER[number]
-
-
 def to_bytes(array: Array, dtype: DType) -> bytes:
     """The elements of ``array`` in ``dtype``, row-major and little-endian."""
-    from uopd._dtype import bf16, to_bf16_bits
-
     if dtype is bf16:
         array = to_bf16_bits(array.astype(np.float32))
     return np.ascontiguousarray(array, dtype.numpy).tobytes()
