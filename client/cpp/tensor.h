@@ -6,8 +6,8 @@
 //
 // Shapes broadcast as in NumPy and dtypes meet as promote.h says; axes may count from the end (-1 is the last).
 // Everything that does not fit throws ClientError. A Tensor is a handle: copies share the value, and when one is
-// realized all are. A realized tensor is a leaf, and so for gradients too: build them first, and realize them together
-// with the loss. (The loss itself, being one element, may be read before `grad`.)
+// realized all are. A realized tensor is a leaf, and one computed from tensors that require gradients keeps what it was
+// computed from for `grad` and `backward`: a loss may be read before it is differentiated.
 #pragma once
 
 #include <cstring>

@@ -202,13 +202,21 @@ TEST_F(TensorTest, AlgorithmRows) {
 }
 
 TEST_F(TensorTest, GradientsComeFromOneGraphWithTheLoss) {
-  const Tensor w = Tensor::from<float>(program_, {1, -2, 3}, {3});
-  const Tensor x = Tensor::from<float>(program_, {4, 5, 6}, {3});
+  const Tensor w = Tensor::from<float>(program_, {1, -2, 3}, {3}).set_requires_grad();
+  const Tensor x = Tensor::from<float>(program_, {4, 5, 6}, {3}).set_requires_grad();
   const Tensor loss = square(relu(w * x)).sum();
   EXPECT_EQ(loss.item(), 16.0f + 18 * 18);  // a loss may be read before it is differentiated
   const std::vector<Tensor> gradients = grad(loss, {w, x});
   expect_all(
       {{"dw", gradients[0], DType::kF32, {3}, {32, 0, 216}}, {"dx", gradients[1], DType::kF32, {3}, {8, 0, 108}}});
+}
+
+TEST_F(TensorTest, WhatNeedsNoGradientsKeepsNoHistoryOnceRead) {
+  const Tensor w = Tensor::from<float>(program_, {1, 2}, {2});
+  const Tensor loss = square(w).sum();
+  expect_all({{"before it is read", grad(loss, {w})[0], DType::kF32, {2}, {2, 4}}});
+  EXPECT_EQ(loss.item(), 5.0f);
+  EXPECT_THROW((void)grad(loss, {w}), ClientError);
 }
 
 TEST_F(TensorTest, RealizedTensorsAreLeavesAndShareTheirBuffers) {

@@ -11,11 +11,10 @@ import math
 from typing import Self, Sequence
 
 from uopd import _dtype
-from uopd._base import state
 from uopd._build import broadcast_to, cast, constant, full, normal_axes, normal_axis, permute, reshape
 from uopd._dtype import DTypeLike, float_dtype
 from uopd._graph import UOp, node
-from uopd._views import index_along, pad_axis, shrink_axis
+from uopd._views import index_along
 from uopd._scan import ScanOps
 
 Axes = int | Sequence[int] | None
@@ -30,25 +29,6 @@ def reduce(op: str, u: UOp, axes: Sequence[int], keepdim: bool) -> UOp:
     order = [a for a in range(len(u.shape)) if a not in axes] + list(axes)
     result = node("REDUCE", (permute(u, order),), value=len(axes), reduce=op)
     return reshape(result, [1 if a in axes else n for a, n in enumerate(u.shape)]) if keepdim else result
-
-
-def product(u: UOp, axis: int) -> UOp:
-    """The product over one axis by halves: the factors of the first times those of the second, and again. Its gradient
-    is made of products, so that it holds where factors are 0. After five steps a result is stored: kernels stay
-    small."""
-    steps = 0
-    while u.shape[axis] > 1:
-        n = u.shape[axis]
-        half = -(-n // 2)
-        right = pad_axis(shrink_axis(u, axis, half, n), axis, 0, 2 * half - n)
-        if n % 2:
-            inside = node("CMPLT", ((i := index_along(right.shape, axis)), full(n - half, i.shape, i.dtype)))
-            right = node("WHERE", (broadcast_to(inside, right.shape), right, full(1, right.shape, right.dtype)))
-        u = node("MUL", (shrink_axis(u, axis, 0, half), right))
-        steps += 1
-        if steps % 5 == 0:
-            u = node("STAGE", (u,))
-    return u if u.shape[axis] == 1 else full(1, tuple(1 if a == axis else n for a, n in enumerate(u.shape)), u.dtype)
 
 
 class ReductionOps(ScanOps):
@@ -73,17 +53,9 @@ class ReductionOps(ScanOps):
         return self._make(reduce("ADD", cast(self.node, to), self._axes(axis), keepdim))
 
     def prod(self, axis: Axes = None, keepdim: bool = False, dtype: DTypeLike | None = None) -> Self:
-        """The product; in ``dtype`` if that is given. Gradients pass if the tensor requires them when this is called:
-        it is then a tree of products (of halves: in f32)."""
+        """The product; in ``dtype`` if that is given."""
         to = self._counting_dtype() if dtype is None else _dtype.dtype_of(dtype)
-        u, axes = cast(self.node, to), self._axes(axis)
-        if not (axes and to.is_float and self.requires_grad and not state.no_grad):
-            return self._make(reduce("MUL", u, axes, keepdim))
-        kept = [n for a, n in enumerate(u.shape) if a not in axes]
-        u = permute(u, [a for a in range(self.ndim) if a not in axes] + axes)
-        u = reshape(u, (*kept, math.prod(self.shape[a] for a in axes)))
-        u = cast(product(cast(u, _dtype.f32 if to.is_half else to), len(kept)), to)
-        return self._make(reshape(u, [1 if a in axes else n for a, n in enumerate(self.shape)] if keepdim else kept))
+        return self._make(reduce("MUL", cast(self.node, to), self._axes(axis), keepdim))
 
     def count_nonzero(self, axis: Axes = None, keepdim: bool = False) -> Self:
         """How many are not 0, as i32 (i64 where there are 2^31 elements)."""
